@@ -1,0 +1,1 @@
+"""Everything that needs no ROS: model, dynamics, friction, trajectories, control and simulation."""

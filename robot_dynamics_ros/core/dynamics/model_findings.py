@@ -1,0 +1,139 @@
+"""
+Remarks that only the dynamics of a model show: joints that move no inertia, too small limits.
+
+A rule such as "a moving link without mass is an error" would be a false alarm: between axes that
+are not parallel such a link is fine. What counts is whether forward dynamics has an answer.
+
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_dynamics_ros.core.arrays import Matrix, Vector
+from robot_dynamics_ros.core.dynamics import (
+    aba,
+    crba,
+    generalized_gravity,
+    generalized_gravity_batch,
+    integrate,
+)
+from robot_dynamics_ros.core.exceptions import SingularMassMatrixError
+from robot_dynamics_ros.core.model.description import Finding, JointType
+from robot_dynamics_ros.core.model.finding_codes import finding
+from robot_dynamics_ros.core.model.robot_model import neutral, RobotModel
+from robot_dynamics_ros.core.model.urdf_joint import units_of
+
+_PIVOT_TOLERANCE = 1e-10
+"""Largest articulated inertia, relative to the composite one, that counts as none."""
+
+
+def model_findings(model: RobotModel, *, samples: int = 256, seed: int = 0) -> list[Finding]:
+    """
+    Return the remarks on the dynamics of a model.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    samples : int
+        Number of random configurations for the gravity torques.
+    seed : int
+        Seed of the random configurations.
+
+    """
+    if model.nv == 0:
+        return []
+    return [*inertia_findings(model, seed), *gravity_findings(model, samples, seed)]
+
+
+def inertia_findings(model: RobotModel, seed: int = 0) -> list[Finding]:
+    """Return a remark for each degree of freedom in whose direction no inertia moves."""
+    zero = np.zeros(model.nv)
+    for q in (neutral(model), *_configurations(model, 3, seed)):
+        try:
+            aba(model, q, zero, zero)
+        except SingularMassMatrixError as error:
+            return _singular_joints(model, crba(model, q), error.joint)
+    return []
+
+
+def worst_gravity(model: RobotModel, samples: int = 256, seed: int = 0) -> Vector:
+    """
+    Return the largest magnitude of each gravity effort over sampled configurations.
+
+    The neutral configuration is always among them.
+
+    Returns
+    -------
+    worst : ndarray, shape (nv,)
+        Efforts [N m | N].
+
+    """
+    at_neutral = np.abs(generalized_gravity(model, neutral(model)))
+    sampled = generalized_gravity_batch(model, _configurations(model, samples, seed))
+    return np.maximum(at_neutral, np.abs(sampled).max(axis=0, initial=0.0))
+
+
+def gravity_findings(model: RobotModel, samples: int = 256, seed: int = 0) -> list[Finding]:
+    """Return a remark for each joint whose effort limit is below what holds the robot."""
+    worst = worst_gravity(model, samples, seed)
+    found = []
+    for joint in model.joints:
+        if joint.mimic is not None:
+            continue
+        need, limit = float(worst[joint.v_index]), float(model.limits.effort[joint.v_index])
+        if need > limit:  # false for nan, which is "not stated"
+            unit = units_of(joint.type)[2]
+            message = (
+                f'gravity needs up to {need:.4g} {unit}, the effort limit is {limit:.4g} {unit}'
+            )
+            found.append(finding('gravity_exceeds_effort', f"joint '{joint.name}'", message, need))
+    return found
+
+
+def _configurations(model: RobotModel, count: int, seed: int) -> Matrix:
+    """Return random configurations inside the limits; half a turn and 1 m where there are none."""
+    rng = np.random.default_rng(seed)
+    reach = np.full(model.nv, np.pi)
+    for joint in model.joints:
+        if joint.type is JointType.PRISMATIC and joint.mimic is None:
+            reach[joint.v_index] = 1.0
+    start = neutral(model)
+    lower = np.maximum(model.limits.lower, -reach)
+    upper = np.minimum(model.limits.upper, reach)
+    # A range that lies wholly outside: sample the range itself.
+    outside = lower > upper
+    lower[outside], upper[outside] = model.limits.lower[outside], model.limits.upper[outside]
+    draws = rng.uniform(lower, upper, size=(count, model.nv))
+    return np.array([integrate(model, start, draw) for draw in draws]).reshape(count, model.nq)
+
+
+def _singular_joints(model: RobotModel, mass_matrix: Matrix, reported: str) -> list[Finding]:
+    """Eliminate from tips to base, as ABA does; a pivot is the inertia that one joint moves."""
+    owners = [''] * model.nv
+    for joint in model.joints:
+        if joint.mimic is None:
+            width = {JointType.FLOATING: 6, JointType.PLANAR: 3}.get(joint.type, 1)
+            owners[joint.v_index : joint.v_index + width] = [joint.name] * width
+    work = mass_matrix.copy()
+    names: dict[str, float] = {}
+    for i in range(model.nv - 1, -1, -1):
+        pivot, whole = work[i, i], abs(mass_matrix[i, i])
+        if pivot <= _PIVOT_TOLERANCE * whole:
+            names[owners[i]] = float(pivot)
+        if pivot != 0.0 and abs(pivot) > _PIVOT_TOLERANCE * whole:
+            work[:i, :i] -= np.outer(work[:i, i], work[i, :i]) / pivot
+    names.setdefault(reported, 0.0)
+    found = []
+    for name, pivot in names.items():
+        if pivot < -_PIVOT_TOLERANCE * float(np.abs(mass_matrix).max()):
+            message = f'it moves the negative inertia {pivot:.4g}: forward dynamics is refused'
+            found.append(finding('mass_matrix_indefinite', f"joint '{name}'", message, pivot))
+        else:
+            message = (
+                'it moves no inertia: forward dynamics is refused unless it gets an armature; '
+                'inverse dynamics works'
+            )
+            found.append(finding('moves_no_inertia', f"joint '{name}'", message, 0.0))
+    return found

@@ -1,0 +1,64 @@
+"""A body that the robot carries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from robot_dynamics_ros.core.arrays import Matrix, Vector, as_finite, frozen
+from robot_dynamics_ros.core.exceptions import ModelError
+from robot_dynamics_ros.core.spatial.inertia import SpatialInertia, pseudo_inertia
+
+
+@dataclass(frozen=True, eq=False)
+class Payload:
+    """
+    A rigid body held by a frame of the robot.
+
+    Attributes
+    ----------
+    mass : float
+        Mass [kg]; zero is no payload.
+    frame : str
+        Name of the link or joint frame that holds it.
+    com : ndarray, shape (3,)
+        Centre of mass, expressed in `frame` [m].
+    inertia : ndarray, shape (3, 3)
+        Rotational inertia about the centre of mass, in axes parallel to `frame` [kg m^2].
+
+    Raises
+    ------
+    ModelError
+        If the mass is negative or no body can have this inertia.
+    NonFiniteError
+        If a number is not finite.
+
+    """
+
+    mass: float
+    frame: str
+    com: Vector = field(default_factory=lambda: np.zeros(3))
+    inertia: Matrix = field(default_factory=lambda: np.zeros((3, 3)))
+
+    def __post_init__(self) -> None:
+        as_finite('payload mass', self.mass, ())
+        object.__setattr__(self, 'com', frozen(as_finite('payload com', self.com, (3,))))
+        object.__setattr__(
+            self, 'inertia', frozen(as_finite('payload inertia', self.inertia, (3, 3)))
+        )
+        if self.mass < 0.0:
+            raise ModelError(f'payload mass is {self.mass:g} kg, expected zero or more')
+        if not np.array_equal(self.inertia, self.inertia.T):
+            raise ModelError('payload inertia is not symmetric')
+        pseudo = pseudo_inertia(self.mass, np.zeros(3), self.inertia)
+        scale = max(float(np.abs(self.inertia).max()), 1e-12)
+        if np.linalg.eigvalsh(pseudo[:3, :3])[0] < -1e-9 * scale:
+            raise ModelError(
+                'payload inertia is not possible: it must be positive semidefinite and each '
+                'principal moment at most the sum of the other two'
+            )
+
+    def spatial_inertia(self) -> SpatialInertia:
+        """Return the inertia with respect to the origin of `frame`."""
+        return SpatialInertia.from_center_of_mass(self.mass, self.com, self.inertia)

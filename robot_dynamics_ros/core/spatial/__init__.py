@@ -1,0 +1,1 @@
+"""Rotations, transforms and inertias; this folder knows no robot."""
