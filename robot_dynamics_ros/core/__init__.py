@@ -1,1 +1,6 @@
-"""Everything that needs no ROS: model, dynamics, friction, trajectories, control and simulation."""
+"""
+Everything that needs no ROS.
+
+Model, dynamics, friction, trajectories, control and simulation.
+
+"""

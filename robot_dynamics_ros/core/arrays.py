@@ -22,7 +22,8 @@ def as_vector(name: str, value: Any, size: int) -> Vector:
     """
     Return `value` as a contiguous, writable float64 vector with `size` entries.
 
-    An array that already is one is returned as it is, without a copy. Numbers are not looked at here.
+    An array that already is one is returned as it is, without a copy. Numbers are not looked at
+    here.
 
     Parameters
     ----------
@@ -44,7 +45,9 @@ def as_vector(name: str, value: Any, size: int) -> Vector:
 
 def as_matrix(name: str, value: Any, shape: tuple[int, ...]) -> Matrix:
     """
-    Return `value` as a contiguous, writable float64 array of the given shape; -1 leaves an extent free.
+    Return `value` as a contiguous, writable float64 array of the given shape.
+
+    -1 leaves an extent free.
 
     Raises
     ------

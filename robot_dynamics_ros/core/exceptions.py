@@ -1,8 +1,8 @@
 """
 The errors that the package raises.
 
-Every message says what was wrong, what was expected, what came, and the way out. The values stand on the exception as
-attributes, so that a caller need not parse the text.
+Every message says what was wrong, what was expected, what came, and the way out. The values stand
+on the exception as attributes, so that a caller need not parse the text.
 
 """
 

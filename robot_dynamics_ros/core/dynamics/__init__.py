@@ -1,8 +1,9 @@
 """
 Rigid-body dynamics of a `RobotModel`.
 
-``M(q) a + C(q, v) v + g(q) + tau_friction(v) = tau + J(q)^T f_ext``. 6-vectors have their linear part first. Functions check
-their arguments and return new arrays; `BoundDynamics` does neither, for control loops.
+``M(q) a + C(q, v) v + g(q) + tau_friction(v) = tau + J(q)^T f_ext``. 6-vectors have their linear
+part first. Functions check their arguments and return new arrays; `BoundDynamics` does neither,
+for control loops.
 
 """
 
@@ -40,13 +41,13 @@ from robot_dynamics_ros.core.dynamics.jacobian import (
 )
 from robot_dynamics_ros.core.dynamics.joint_reaction import joint_reaction_wrenches
 from robot_dynamics_ros.core.dynamics.kinematics import (
-    Placement,
-    ReferenceFrame,
     forward_kinematics,
     frame_acceleration,
     frame_classical_acceleration,
     frame_placement,
     frame_velocity,
+    Placement,
+    ReferenceFrame,
 )
 from robot_dynamics_ros.core.dynamics.mass_matrix_inverse import (
     mass_matrix_inverse,

@@ -1,43 +1,52 @@
 r"""
 Forward dynamics by the articulated body algorithm.
 
-Pass 1 goes from the base to the tips with velocities :math:`V`, the velocity-dependent accelerations
-:math:`c = V \times S \dot q` and the bias wrenches :math:`p = V \times^* I V`. Pass 2 goes from the tips to the base with
-articulated inertias: with :math:`U = I^A S`, :math:`D = S^T U` and :math:`u = \tau - S^T p` the parent receives
-:math:`I^A - U D^{-1} U^T` and :math:`p + I^a c + U D^{-1} u`. Pass 3 gives
-:math:`\ddot q = D^{-1} (u - U^T a')` with :math:`a'` the acceleration that the body would have at :math:`\ddot q = 0`.
+Pass 1 goes from the base to the tips with velocities :math:`V`, the velocity-dependent
+accelerations :math:`c = V \times S \dot q` and the bias wrenches :math:`p = V \times^* I V`. Pass
+2 goes from the tips to the base with articulated inertias: with :math:`U = I^A S`, :math:`D = S^T
+U` and :math:`u = \tau - S^T p` the parent receives :math:`I^A - U D^{-1} U^T` and :math:`p + I^a c
++ U D^{-1} u`. Pass 3 gives :math:`\ddot q = D^{-1} (u - U^T a')` with :math:`a'` the acceleration
+that the body would have at :math:`\ddot q = 0`.
 
-A free joint has :math:`S = 1`: nothing of its inertia reaches the parent, only the wrench :math:`\tau`.
+A free joint has :math:`S = 1`: nothing of its inertia reaches the parent, only the wrench
+:math:`\tau`.
 
-The articulated inertia is kept as three blocks, ``[[A, B], [B^T, D]]``, linear part first. Two joints that share a degree
-of freedom close a loop in the recursion; a model with mimic joints is solved with the mass matrix instead.
+The articulated inertia is kept as three blocks, ``[[A, B], [B^T, D]]``, linear part first. Two
+joints that share a degree of freedom close a loop in the recursion; a model with mimic joints is
+solved with the mass matrix instead.
 
 References
 ----------
-.. [1] R. Featherstone, *Rigid Body Dynamics Algorithms*, 2008, Table 7.1 (there: angular part first).
+.. [1] R. Featherstone, *Rigid Body Dynamics Algorithms*, 2008, Table 7.1 (there: angular part
+   first).
 
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, Vector, as_vector
+from robot_dynamics_ros.core.arrays import as_vector, Matrix, Vector
 from robot_dynamics_ros.core.dynamics.articulated_inertia import (
+    articulated_to_parent,
     BLOCK_A,
     BLOCK_B,
     BLOCK_D,
-    articulated_to_parent,
     multiply_articulated,
     rigid_articulated,
     solve_articulated,
 )
-from robot_dynamics_ros.core.dynamics.crba import crba_kernel
-from robot_dynamics_ros.core.dynamics.joint_transform import E, P, is_finite, local_pose
-from robot_dynamics_ros.core.dynamics.mass_matrix_inverse import factor, solve
-from robot_dynamics_ros.core.dynamics.rnea import rnea_kernel
+from robot_dynamics_ros.core.dynamics.external_wrench import external_efforts
+from robot_dynamics_ros.core.dynamics.joint_transform import E, is_finite, local_pose, P
+from robot_dynamics_ros.core.dynamics.mimic_dynamics import (
+    mimic_dynamics_block_kernel,
+    mimic_dynamics_kernel,
+    NOT_FINITE,
+    OK,
+)
 from robot_dynamics_ros.core.dynamics.samples import as_samples, in_parallel, refuse_non_finite
 from robot_dynamics_ros.core.exceptions import SingularMassMatrixError
 from robot_dynamics_ros.core.jit import inner, kernel
@@ -69,15 +78,13 @@ INERTIA_A = IA + BLOCK_A
 INERTIA_B = IA + BLOCK_B
 INERTIA_D = IA + BLOCK_D
 
-OK = -1
-NOT_FINITE = -2
 PIVOT_TOLERANCE = 1e-12
 """A pivot below this part of the trace of its block is the rounding of zero."""
 
 
 @inner
 def _motion_from_parent(row: Vector, up: Vector, source: int, target: int) -> None:
-    """Write to ``row[target]`` the motion ``up[source]`` of the parent, as the body's origin and axes see it."""
+    """Write the parent's motion ``up[source]`` to ``row[target]``, in the body's frame."""
     wx = up[source + 3]
     wy = up[source + 4]
     wz = up[source + 5]
@@ -153,7 +160,12 @@ def _bias_wrench(row: Vector) -> None:
 
 @inner
 def _eliminate(body: Vector, row: Vector, tau: Vector) -> bool:
-    """Take a joint with one axis out of ``row[IA]`` and ``row[PA]``; return whether it moves inertia."""
+    """
+    Take a joint with one axis out of ``row[IA]`` and ``row[PA]``.
+
+    Return whether it moves inertia.
+
+    """
     if body[KIND] == REVOLUTE:
         row[U] = row[INERTIA_B + 2]
         row[U + 1] = row[INERTIA_B + 5]
@@ -228,12 +240,13 @@ def _wrench_to_parent(row: Vector, up: Vector) -> None:
 
 
 @kernel
-def aba_kernel(
-    robot: Matrix, work: Matrix, q: Vector, v: Vector, tau: Vector, a: Vector
-) -> int:
-    """Write the accelerations to `a`; return `OK`, `NOT_FINITE` or the degree of freedom that moves no inertia."""
-    if robot[0, MIMIC] != 0.0:
-        return _accelerations_by_mass_matrix(robot, work, q, v, tau, a)
+def aba_kernel(robot: Matrix, work: Matrix, q: Vector, v: Vector, tau: Vector, a: Vector) -> int:
+    """
+    Write the accelerations to `a`.
+
+    Return `OK`, `NOT_FINITE` or the degree of freedom that moves no inertia.
+
+    """
     n = int(robot[0, NBODIES])
     # Pass 1: base to tips
     for i in range(n):
@@ -299,37 +312,25 @@ def aba_kernel(
     return NOT_FINITE
 
 
-@inner
-def _accelerations_by_mass_matrix(
-    robot: Matrix, work: Matrix, q: Vector, v: Vector, tau: Vector, a: Vector
-) -> int:
-    """Solve ``M a = tau - h``; the way for models with mimic joints."""
-    nv = v.size
-    mass = np.empty((nv, nv))
-    finite = crba_kernel(robot, work, q, mass)
-    a[:] = 0.0
-    bias = np.empty(nv)
-    finite &= rnea_kernel(robot, work, q, v, a, bias)
-    if not (finite and is_finite(tau)):
-        return NOT_FINITE
-    singular = factor(mass)
-    if singular >= 0:
-        return singular
-    for k in range(nv):
-        a[k] = tau[k] - bias[k]
-    solve(mass, a)
-    return OK if is_finite(a) else NOT_FINITE
-
-
 @kernel
 def aba_block_kernel(robot: Matrix, q: Matrix, v: Matrix, tau: Matrix, a: Matrix) -> int:
-    """Write the accelerations of many samples; return the first sample without an answer, or -1."""
+    """
+    Write the accelerations of many samples.
+
+    Return the first sample without an answer, or -1.
+
+    """
     work = np.empty((robot.shape[0], WORK_WIDTH))
     bad = -1
     for s in range(q.shape[0]):
         if aba_kernel(robot, work, q[s], v[s], tau[s], a[s]) != OK and bad < 0:
             bad = s
     return bad
+
+
+def forward_dynamics_kernel(model: RobotModel) -> Callable[..., int]:
+    """Return the kernel for the forward dynamics of a model, with or without mimic joints."""
+    return mimic_dynamics_kernel if model.kernel[0, MIMIC] else aba_kernel
 
 
 def aba(model: RobotModel, q: Any, v: Any, tau: Any, f_ext: Any = None) -> Vector:
@@ -341,6 +342,7 @@ def aba(model: RobotModel, q: Any, v: Any, tau: Any, f_ext: Any = None) -> Vecto
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
     v : array_like, shape (nv,)
@@ -348,7 +350,8 @@ def aba(model: RobotModel, q: Any, v: Any, tau: Any, f_ext: Any = None) -> Vecto
     tau : array_like, shape (nv,)
         Joint efforts without friction [N m | N].
     f_ext : array_like, shape (nbodies, 6), optional
-        Wrench ``[f; n]`` that acts on each body, expressed in the body's own (link) frame, about its origin [N, N m].
+        Wrench ``[f; n]`` that acts on each body, expressed in the body's own (link) frame, about
+        its origin [N, N m].
 
     Returns
     -------
@@ -369,11 +372,10 @@ def aba(model: RobotModel, q: Any, v: Any, tau: Any, f_ext: Any = None) -> Vecto
     v = as_vector('v', v, model.nv)
     tau = as_vector('tau', tau, model.nv)
     if f_ext is not None:
-        from robot_dynamics_ros.core.dynamics.external_wrench import external_efforts
-
         tau = tau + external_efforts(model, q, f_ext)
     a = np.empty(model.nv)
-    status = aba_kernel(model.kernel, np.empty(model.work_shape), q, v, tau, a)
+    forward = forward_dynamics_kernel(model)
+    status = forward(model.kernel, np.empty(model.work_shape), q, v, tau, a)
     if status != OK:
         if status >= 0 and np.isfinite(q).all():
             raise SingularMassMatrixError(model.v_names[status])
@@ -381,15 +383,14 @@ def aba(model: RobotModel, q: Any, v: Any, tau: Any, f_ext: Any = None) -> Vecto
     return a
 
 
-def aba_batch(
-    model: RobotModel, q: Any, v: Any, tau: Any, out: Matrix | None = None
-) -> Matrix:
+def aba_batch(model: RobotModel, q: Any, v: Any, tau: Any, out: Matrix | None = None) -> Matrix:
     """
     Compute forward dynamics of many samples.
 
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (n_samples, nq)
         Joint positions [rad | m].
     v, tau : array_like, shape (n_samples, nv)
@@ -418,5 +419,6 @@ def aba_batch(
     a = np.empty((len(q), model.nv)) if out is None else out
     if len(q):
         aba(model, q[0], v[0], tau[0])  # names a joint that moves no inertia
-    in_parallel(aba_block_kernel, model.kernel, (q, v, tau), a)
+    block = mimic_dynamics_block_kernel if model.kernel[0, MIMIC] else aba_block_kernel
+    in_parallel(block, model.kernel, (q, v, tau), a)
     return a

@@ -1,8 +1,8 @@
 r"""
 Articulated inertia in three blocks: :math:`f = A v + B \omega`, :math:`n = B^T v + D \omega`.
 
-`A` and `D` are symmetric and kept as xx, xy, yy, xz, yz, zz; `B` is kept row by row. All 21 numbers lie in a row of the
-work array from a given column.
+`A` and `D` are symmetric and kept as xx, xy, yy, xz, yz, zz; `B` is kept row by row. All 21
+numbers lie in a row of the work array from a given column.
 
 """
 
@@ -59,21 +59,43 @@ def multiply_articulated(
     wy = motion[m + 4]
     wz = motion[m + 5]
     i = inertia
-    wrench[w] = i[a] * vx + i[a + 1] * vy + i[a + 3] * vz + i[b] * wx + i[b + 1] * wy + i[b + 2] * wz
+    wrench[w] = (
+        i[a] * vx + i[a + 1] * vy + i[a + 3] * vz + i[b] * wx + i[b + 1] * wy + i[b + 2] * wz
+    )
     wrench[w + 1] = (
-        i[a + 1] * vx + i[a + 2] * vy + i[a + 4] * vz + i[b + 3] * wx + i[b + 4] * wy + i[b + 5] * wz
+        i[a + 1] * vx
+        + i[a + 2] * vy
+        + i[a + 4] * vz
+        + i[b + 3] * wx
+        + i[b + 4] * wy
+        + i[b + 5] * wz
     )
     wrench[w + 2] = (
-        i[a + 3] * vx + i[a + 4] * vy + i[a + 5] * vz + i[b + 6] * wx + i[b + 7] * wy + i[b + 8] * wz
+        i[a + 3] * vx
+        + i[a + 4] * vy
+        + i[a + 5] * vz
+        + i[b + 6] * wx
+        + i[b + 7] * wy
+        + i[b + 8] * wz
     )
     wrench[w + 3] = (
         i[b] * vx + i[b + 3] * vy + i[b + 6] * vz + i[d] * wx + i[d + 1] * wy + i[d + 3] * wz
     )
     wrench[w + 4] = (
-        i[b + 1] * vx + i[b + 4] * vy + i[b + 7] * vz + i[d + 1] * wx + i[d + 2] * wy + i[d + 4] * wz
+        i[b + 1] * vx
+        + i[b + 4] * vy
+        + i[b + 7] * vz
+        + i[d + 1] * wx
+        + i[d + 2] * wy
+        + i[d + 4] * wz
     )
     wrench[w + 5] = (
-        i[b + 2] * vx + i[b + 5] * vy + i[b + 8] * vz + i[d + 3] * wx + i[d + 4] * wy + i[d + 5] * wz
+        i[b + 2] * vx
+        + i[b + 5] * vy
+        + i[b + 8] * vz
+        + i[d + 3] * wx
+        + i[d + 4] * wy
+        + i[d + 5] * wz
     )
 
 
@@ -119,8 +141,8 @@ def articulated_to_parent(row: Vector, at: int, up: Vector, to: int) -> None:
     r"""
     Add an articulated inertia, given in a body's frame, to that of the parent.
 
-    With the blocks rotated into the parent's axes and :math:`[p]` the cross product with the body's position,
-    :math:`B' = B - A [p]` and :math:`D' = D - B^T [p] + [p] B'`.
+    With the blocks rotated into the parent's axes and :math:`[p]` the cross product with the
+    body's position, :math:`B' = B - A [p]` and :math:`D' = D - B^T [p] + [p] B'`.
 
     """
     axx, axy, ayy, axz, ayz, azz = _rotated_symmetric(row, at + BLOCK_A)

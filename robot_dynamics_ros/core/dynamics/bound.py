@@ -1,46 +1,60 @@
-"""The dynamics of one model, ready for a control loop: compiled, without checks, into given arrays."""
+"""
+The dynamics of one model, ready for a control loop.
+
+Compiled, without checks, into given arrays.
+
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
 from robot_dynamics_ros.core.arrays import Vector
-from robot_dynamics_ros.core.dynamics.aba import aba_kernel
+from robot_dynamics_ros.core.dynamics.aba import forward_dynamics_kernel
 from robot_dynamics_ros.core.dynamics.crba import crba_kernel
 from robot_dynamics_ros.core.dynamics.gravity import gravity_kernel
 from robot_dynamics_ros.core.dynamics.regressor import regressor_kernel
 from robot_dynamics_ros.core.dynamics.rnea import rnea_kernel
 from robot_dynamics_ros.core.jit import entry_point
-from robot_dynamics_ros.core.model.robot_model import RobotModel, neutral
+from robot_dynamics_ros.core.model.robot_model import neutral, RobotModel
 
 
 class BoundDynamics:
     """
     Unchecked, allocation-free calls for one model and one thread.
 
-    Each call writes to an array that the caller gives. All arrays are float64, contiguous and writable, of the sizes
-    named below; nothing of this is looked at. Make the object before the control loop starts: the kernels are compiled, or
-    loaded, here. Use one object for each thread, since its calls share one work array. For checked calls use the
-    functions of `robot_dynamics_ros.core.dynamics`.
+    Each call writes to an array that the caller gives. All arrays are float64, contiguous and
+    writable, of the sizes named below; nothing of this is looked at. Make the object before the
+    control loop starts: the kernels are compiled, or loaded, here. Use one object for each thread,
+    since its calls share one work array. For checked calls use the functions of
+    `robot_dynamics_ros.core.dynamics`.
 
     Parameters
     ----------
     model : RobotModel
+        The robot.
 
     Attributes
     ----------
     model : RobotModel
+        The robot.
     rnea : callable
-        ``rnea(q, v, a, tau) -> bool``: efforts, without friction [N m | N]; true if all numbers are finite.
+        ``rnea(q, v, a, tau) -> bool``: efforts, without friction [N m | N]; true if all numbers
+        are finite.
     generalized_gravity : callable
-        ``generalized_gravity(q, g) -> bool``: gravity efforts [N m | N]; true if all numbers are finite.
+        ``generalized_gravity(q, g) -> bool``: gravity efforts [N m | N]; true if all numbers are
+        finite.
     crba : callable
         ``crba(q, M) -> bool``: mass matrix, shape (nv, nv); true if all numbers are finite.
     aba : callable
-        ``aba(q, v, tau, a) -> int``: accelerations; -1 if they are right, -2 if a number is not finite, or else the degree
-        of freedom that moves no inertia.
+        ``aba(q, v, tau, a) -> int``: accelerations; -1 if they are right, -2 if a number is not
+        finite, or else the degree of freedom that moves no inertia.
     joint_torque_regressor : callable
-        ``joint_torque_regressor(q, v, a, Y) -> bool``: regressor, shape (nv, 10 nbodies); true if all numbers are finite.
+        ``joint_torque_regressor(q, v, a, Y) -> bool``: regressor, shape (nv, 10 nbodies); true if
+        all numbers are finite.
 
     """
 
@@ -50,22 +64,33 @@ class BoundDynamics:
         q = neutral(model)
         v, a, tau = np.zeros(model.nv), np.zeros(model.nv), np.zeros(model.nv)
         square = np.empty((model.nv, model.nv))
-        wide = np.empty((model.nv, 10 * model.nbodies))
         robot = model.kernel
         self.rnea = entry_point(rnea_kernel, robot, work, q, v, a, tau)
         self.generalized_gravity = entry_point(gravity_kernel, robot, work, q, tau)
         self.crba = entry_point(crba_kernel, robot, work, q, square)
-        self.aba = entry_point(aba_kernel, robot, work, q, v, tau, a)
-        self.joint_torque_regressor = entry_point(regressor_kernel, robot, work, q, v, a, wide)
+        self.aba = entry_point(forward_dynamics_kernel(model), robot, work, q, v, tau, a)
         self._rest = np.zeros(model.nv)
+
+    @cached_property
+    def joint_torque_regressor(self) -> Callable[..., bool]:
+        """The regressor's call; its kernel is compiled when it is first asked for."""
+        model = self.model
+        v, a = np.zeros(model.nv), np.zeros(model.nv)
+        regressor = np.empty((model.nv, 10 * model.nbodies))
+        work = np.empty(model.work_shape)
+        return entry_point(regressor_kernel, model.kernel, work, neutral(model), v, a, regressor)
 
     def nonlinear_effects(self, q: Vector, v: Vector, h: Vector) -> bool:
         """Write ``C(q, v) v + g(q)`` to `h` [N m | N]; return whether all numbers are finite."""
         return bool(self.rnea(q, v, self._rest, h))
 
     def inertia_effects(self, q: Vector, a: Vector, g: Vector, tau: Vector) -> bool:
-        """Write ``M(q) a`` to `tau`, given the gravity efforts `g`; return whether all numbers are finite."""
+        """
+        Write ``M(q) a`` to `tau`, given the gravity efforts `g`.
+
+        Return whether all numbers are finite.
+
+        """
         finite = bool(self.rnea(q, self._rest, a, tau))
         tau -= g
         return finite
-

@@ -1,13 +1,15 @@
 r"""
 Centre of mass and centroidal momentum.
 
-The momentum of all bodies about their common centre of mass is linear in the joint velocities, :math:`h = A_G(q)\,v`. The
-column of a joint is the momentum of everything beyond it when only that joint moves, from composite inertias as in `crba`.
-The first three rows are the total mass times the Jacobian of the centre of mass.
+The momentum of all bodies about their common centre of mass is linear in the joint velocities,
+:math:`h = A_G(q)\,v`. The column of a joint is the momentum of everything beyond it when only that
+joint moves, from composite inertias as in `crba`. The first three rows are the total mass times
+the Jacobian of the centre of mass.
 
 References
 ----------
-.. [1] D. E. Orin, A. Goswami, S.-H. Lee, "Centroidal dynamics of a humanoid robot", Autonomous Robots 35, 2013 (there:
+.. [1] D. E. Orin, A. Goswami, S.-H. Lee, "Centroidal dynamics of a humanoid robot", Autonomous
+   Robots 35, 2013 (there:
    angular part first).
 
 """
@@ -18,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, Vector, as_vector
+from robot_dynamics_ros.core.arrays import as_vector, Matrix, Vector
 from robot_dynamics_ros.core.dynamics.joint_transform import is_finite
 from robot_dynamics_ros.core.dynamics.samples import refuse_non_finite
 from robot_dynamics_ros.core.dynamics.world_inertia import world_inertia
@@ -91,7 +93,8 @@ def _centroidal(model: RobotModel, q: Any) -> tuple[Vector, Matrix]:
     q = as_vector('q', q, model.nq)
     if not model.moving_mass > 0.0:
         raise ModelError(
-            f"robot '{model.name}' moves a mass of {model.moving_mass:g} kg: it has no centre of mass"
+            f"robot '{model.name}' moves a mass of {model.moving_mass:g} kg: "
+            'it has no centre of mass'
         )
     com = np.empty(3)
     momentum_map = np.empty((6, model.nv))
@@ -107,6 +110,7 @@ def center_of_mass(model: RobotModel, q: Any) -> Vector:
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
 
@@ -135,6 +139,7 @@ def center_of_mass_jacobian(model: RobotModel, q: Any) -> Matrix:
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
 
@@ -163,6 +168,7 @@ def centroidal_map(model: RobotModel, q: Any) -> Matrix:
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
 
@@ -191,6 +197,7 @@ def centroidal_momentum(model: RobotModel, q: Any, v: Any) -> Vector:
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
     v : array_like, shape (nv,)
@@ -212,7 +219,7 @@ def centroidal_momentum(model: RobotModel, q: Any, v: Any) -> Vector:
 
     """
     v = as_vector('v', v, model.nv)
-    momentum = _centroidal(model, q)[1] @ v
+    momentum: Vector = _centroidal(model, q)[1] @ v
     if not np.isfinite(momentum).all():
         refuse_non_finite('momentum', v=v)
     return momentum

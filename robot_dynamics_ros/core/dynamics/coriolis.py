@@ -1,18 +1,22 @@
 r"""
 The Coriolis matrix for which :math:`\dot M - 2 C` is skew-symmetric.
 
-The equation of motion of one body is :math:`I \dot V + V \times^* I V = f`. Its second term is split as :math:`B V` with
+The equation of motion of one body is :math:`I \dot V + V \times^* I V = f`. Its second term is
+split as :math:`B V` with
 
 .. math:: B = \tfrac12 \left( V \times^* I - I\, V \times + (I V)\, \bar\times^* \right),
 
-where :math:`h\, \bar\times^* V = V \times^* h`; then :math:`\dot I - 2 B` is skew-symmetric for every body, and with the
-bodies' Jacobians :math:`C = \sum J^T (I \dot J + B J)` has the property too. Sums over the bodies beyond a joint are
-gathered from the tips to the base, as in the composite rigid body algorithm.
+where :math:`h\, \bar\times^* V = V \times^* h`; then :math:`\dot I - 2 B` is skew-symmetric for
+every body, and with the bodies' Jacobians :math:`C = \sum J^T (I \dot J + B J)` has the property
+too. Sums over the bodies beyond a joint are gathered from the tips to the base, as in the
+composite rigid body algorithm.
 
 References
 ----------
-.. [1] S. Echeandia, P. M. Wensing, "Numerical Methods to Compute the Coriolis Matrix and Christoffel Symbols for Rigid-Body
-   Systems", Journal of Computational and Nonlinear Dynamics 16(9), 2021 (there: angular part first).
+.. [1] S. Echeandia, P. M. Wensing, "Numerical Methods to Compute the Coriolis Matrix and
+   Christoffel Symbols for Rigid-Body
+   Systems", Journal of Computational and Nonlinear Dynamics 16(9), 2021 (there: angular part
+   first).
 
 """
 
@@ -22,14 +26,14 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, Vector, as_vector
+from robot_dynamics_ros.core.arrays import as_vector, Matrix, Vector
 from robot_dynamics_ros.core.dynamics.joint_transform import is_finite
 from robot_dynamics_ros.core.dynamics.samples import refuse_non_finite
 from robot_dynamics_ros.core.dynamics.world_inertia import world_inertia
 from robot_dynamics_ros.core.dynamics.world_kinematics import (
-    V,
     cross_motion,
     joint_axis,
+    V,
     world_poses,
     world_velocities,
 )
@@ -91,9 +95,7 @@ def _factor(inertia: Matrix, work: Vector, result: Matrix, cross: Matrix) -> Non
 
 
 @kernel
-def coriolis_kernel(
-    robot: Matrix, work: Matrix, q: Vector, v: Vector, coriolis: Matrix
-) -> bool:
+def coriolis_kernel(robot: Matrix, work: Matrix, q: Vector, v: Vector, coriolis: Matrix) -> bool:
     """Write the Coriolis matrix of one sample; return whether all numbers are finite."""
     n = int(robot[0, NBODIES])
     world_poses(robot, q, work, True)
@@ -113,7 +115,9 @@ def coriolis_kernel(
             inertias[parent] += inertias[i]
             factors[parent] += factors[i]
         for column in range(6 if robot[1 + i, KIND] == FREE else 1):
-            _add_row_and_column(robot, work, i, column, inertias[i], factors[i], axes, products, coriolis)
+            _add_row_and_column(
+                robot, work, i, column, inertias[i], factors[i], axes, products, coriolis
+            )
     finite = is_finite(q) and is_finite(v)
     for r in range(coriolis.shape[0]):
         finite &= is_finite(coriolis[r])
@@ -132,7 +136,7 @@ def _add_row_and_column(
     products: Matrix,
     coriolis: Matrix,
 ) -> None:
-    """Enter the products of one axis of joint `i` with the axes of all joints from it to the base."""
+    """Enter the products of one axis with the axes of all joints from it to the base."""
     joint_axis(robot, i, column, work, axes[0], 0)
     cross_motion(work[i], V, axes[0], 0, axes[1], 0)
     for r in range(6):
@@ -173,6 +177,7 @@ def coriolis_matrix(model: RobotModel, q: Any, v: Any) -> Matrix:
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
     v : array_like, shape (nv,)
@@ -181,7 +186,8 @@ def coriolis_matrix(model: RobotModel, q: Any, v: Any) -> Matrix:
     Returns
     -------
     C : ndarray, shape (nv, nv)
-        ``C v + g`` are the nonlinear effects, and ``dM/dt - 2 C`` is skew-symmetric. It is the matrix of Pinocchio.
+        ``C v + g`` are the nonlinear effects, and ``dM/dt - 2 C`` is skew-symmetric. It is the
+        matrix of Pinocchio.
 
     Raises
     ------

@@ -1,16 +1,18 @@
 r"""
 The mass matrix by the composite rigid body algorithm.
 
-From the tips to the base each body hands its composite inertia to its parent. The column of joint :math:`i` is the wrench
-:math:`I^c_i S_i` that accelerates everything beyond the joint, carried down to each joint :math:`j` on the way to the
-base: :math:`M_{ji} = S_j^T I^c_i S_i`. Joints on different branches do not couple.
+From the tips to the base each body hands its composite inertia to its parent. The column of joint
+:math:`i` is the wrench :math:`I^c_i S_i` that accelerates everything beyond the joint, carried
+down to each joint :math:`j` on the way to the base: :math:`M_{ji} = S_j^T I^c_i S_i`. Joints on
+different branches do not couple.
 
-A mimic joint shares the degree of freedom of the joint that it follows: its row and column count `MULTIPLIER` times there,
-which is the exact reduction :math:`G^T M G`.
+A mimic joint shares the degree of freedom of the joint that it follows: its row and column count
+`MULTIPLIER` times there, which is the exact reduction :math:`G^T M G`.
 
 References
 ----------
-.. [1] R. Featherstone, *Rigid Body Dynamics Algorithms*, 2008, Table 6.2 (there: angular part first).
+.. [1] R. Featherstone, *Rigid Body Dynamics Algorithms*, 2008, Table 6.2 (there: angular part
+   first).
 
 """
 
@@ -20,15 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, Vector, as_vector
-from robot_dynamics_ros.core.dynamics.joint_transform import E, P, is_finite, local_pose
+from robot_dynamics_ros.core.arrays import as_vector, Matrix, Vector
+from robot_dynamics_ros.core.dynamics.joint_transform import E, is_finite, local_pose, P
 from robot_dynamics_ros.core.dynamics.samples import as_samples, in_parallel, refuse_non_finite
 from robot_dynamics_ros.core.jit import inner, kernel
 from robot_dynamics_ros.core.model.kernel_layout import (
     ARMATURE,
-    FIRST_MOMENT,
     FREE,
-    INERTIA,
     IV,
     KIND,
     MASS,
@@ -167,7 +167,7 @@ def _rotate_wrench(row: Vector, wrench: Vector) -> None:
 
 @inner
 def _add_column(robot: Matrix, work: Matrix, i: int, column: int, mass: Matrix) -> None:
-    """Carry the wrench of one axis of joint `i` to the base and enter its products with the axes on the way."""
+    """Carry the wrench of one axis to the base; enter its products with the axes there."""
     body = robot[1 + i]
     wrench = work[work.shape[0] - 1]
     _column_wrench(work[i], body[KIND], column, wrench)
@@ -227,7 +227,12 @@ def crba_kernel(robot: Matrix, work: Matrix, q: Vector, mass: Matrix) -> bool:
 
 @kernel
 def crba_block_kernel(robot: Matrix, q: Matrix, mass: Matrix) -> int:
-    """Write the mass matrices of many samples; return the first sample that is not finite, or -1."""
+    """
+    Write the mass matrices of many samples.
+
+    Return the first sample that is not finite, or -1.
+
+    """
     work = np.empty((robot.shape[0], 22))
     bad = -1
     for s in range(q.shape[0]):
@@ -243,6 +248,7 @@ def crba(model: RobotModel, q: Any) -> Matrix:
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
 
@@ -273,6 +279,7 @@ def crba_batch(model: RobotModel, q: Any, out: Matrix | None = None) -> Matrix:
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (n_samples, nq)
         Joint positions [rad | m].
     out : ndarray, shape (n_samples, nv, nv), optional

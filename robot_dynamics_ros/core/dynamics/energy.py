@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, Vector, as_vector
+from robot_dynamics_ros.core.arrays import as_vector, Matrix, Vector
 from robot_dynamics_ros.core.dynamics.samples import as_samples, in_parallel, refuse_non_finite
 from robot_dynamics_ros.core.dynamics.world_kinematics import (
     O,
@@ -53,18 +53,15 @@ def _body_kinetic_energy(body: Vector, row: Vector) -> float:
         + body[INERTIA + 2] * w1 * w1
         + body[INERTIA + 5] * w2 * w2
         + 2.0
-        * (
-            body[INERTIA + 1] * w0 * w1
-            + body[INERTIA + 3] * w0 * w2
-            + body[INERTIA + 4] * w1 * w2
-        )
+        * (body[INERTIA + 1] * w0 * w1 + body[INERTIA + 3] * w0 * w2 + body[INERTIA + 4] * w1 * w2)
     )
     coupling = (
         body[FIRST_MOMENT] * (v1 * w2 - v2 * w1)
         + body[FIRST_MOMENT + 1] * (v2 * w0 - v0 * w2)
         + body[FIRST_MOMENT + 2] * (v0 * w1 - v1 * w0)
     )
-    return 0.5 * (body[MASS] * (v0 * v0 + v1 * v1 + v2 * v2) + spin) + coupling
+    energy: float = 0.5 * (body[MASS] * (v0 * v0 + v1 * v1 + v2 * v2) + spin) + coupling
+    return energy
 
 
 @kernel
@@ -117,6 +114,7 @@ def kinetic_energy(model: RobotModel, q: Any, v: Any) -> float:
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
     v : array_like, shape (nv,)
@@ -150,6 +148,7 @@ def potential_energy(model: RobotModel, q: Any) -> float:
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
 
@@ -195,6 +194,7 @@ def kinetic_energy_batch(model: RobotModel, q: Any, v: Any) -> Vector:
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (n_samples, nq)
         Joint positions [rad | m].
     v : array_like, shape (n_samples, nv)
@@ -227,6 +227,7 @@ def potential_energy_batch(model: RobotModel, q: Any) -> Vector:
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (n_samples, nq)
         Joint positions [rad | m].
 

@@ -11,9 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, Vector, as_matrix, as_vector
-from robot_dynamics_ros.core.dynamics.gravity import add_joint_effort, wrench_to_parent
-from robot_dynamics_ros.core.dynamics.joint_transform import is_finite, local_pose
+from robot_dynamics_ros.core.arrays import as_matrix, as_vector, Matrix, Vector
+from robot_dynamics_ros.core.dynamics.joint_transform import (
+    add_joint_effort,
+    is_finite,
+    local_pose,
+    wrench_to_parent,
+)
 from robot_dynamics_ros.core.dynamics.samples import refuse_non_finite
 from robot_dynamics_ros.core.jit import kernel
 from robot_dynamics_ros.core.model.kernel_layout import LINK, NBODIES, PUBLIC
@@ -57,10 +61,12 @@ def external_efforts(model: RobotModel, q: Any, f_ext: Any) -> Vector:
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
     f_ext : array_like, shape (nbodies, 6)
-        Wrench ``[f; n]`` that acts on each body, expressed in the body's own (link) frame, about its origin [N, N m].
+        Wrench ``[f; n]`` that acts on each body, expressed in the body's own (link) frame, about
+        its origin [N, N m].
 
     Returns
     -------
@@ -79,10 +85,8 @@ def external_efforts(model: RobotModel, q: Any, f_ext: Any) -> Vector:
     return efforts
 
 
-def external_efforts_and_wrenches(
-    model: RobotModel, q: Any, f_ext: Any
-) -> tuple[Vector, Matrix]:
-    """Return the efforts of `external_efforts` and the summed wrench of every kernel body in its kernel frame."""
+def external_efforts_and_wrenches(model: RobotModel, q: Any, f_ext: Any) -> tuple[Vector, Matrix]:
+    """Return `external_efforts` and each kernel body's summed wrench in its kernel frame."""
     q = as_vector('q', q, model.nq)
     f_ext = as_matrix('f_ext', f_ext, (model.nbodies, 6))
     tau = np.empty(model.nv)

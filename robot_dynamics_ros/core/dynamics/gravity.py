@@ -1,8 +1,9 @@
 r"""
 Gravity efforts: the recursive Newton-Euler algorithm at rest.
 
-With no motion every body only feels the base's upward acceleration :math:`-g`, so that pass 1 turns that vector into each
-body's axes and pass 2 sums weights: :math:`f = m a`, :math:`n = h \times a`. See `rnea` for the general case and symbols.
+With no motion every body only feels the base's upward acceleration :math:`-g`, so that pass 1
+turns that vector into each body's axes and pass 2 sums weights: :math:`f = m a`, :math:`n = h
+\times a`. See `rnea` for the general case and symbols.
 
 """
 
@@ -12,70 +13,29 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, Vector, as_vector
-from robot_dynamics_ros.core.dynamics.joint_transform import E, P, is_finite, local_pose
+from robot_dynamics_ros.core.arrays import as_vector, Matrix, Vector
+from robot_dynamics_ros.core.dynamics.joint_transform import (
+    add_joint_effort,
+    E,
+    is_finite,
+    local_pose,
+    wrench_to_parent,
+)
 from robot_dynamics_ros.core.dynamics.rnea import rnea_batch
 from robot_dynamics_ros.core.dynamics.samples import as_samples, refuse_non_finite
-from robot_dynamics_ros.core.jit import inner, kernel
+from robot_dynamics_ros.core.jit import kernel
 from robot_dynamics_ros.core.model.kernel_layout import (
     FIRST_MOMENT,
-    FREE,
     GRAVITY,
-    IV,
-    KIND,
     MASS,
-    MULTIPLIER,
     NBODIES,
     PARENT,
-    REVOLUTE,
 )
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 
 # Columns of a body's row of the work array, after its local pose.
 A = 12  # 3: acceleration
 WRENCH = 15  # 6: force and moment
-
-
-@inner
-def wrench_to_parent(robot: Matrix, i: int, column: int, work: Matrix) -> None:
-    """Add the wrench in ``work[i, column:column + 6]`` to that of the parent of kernel body `i`, if it has one."""
-    parent = int(robot[1 + i, PARENT])
-    if parent < 0:
-        return
-    row = work[i]
-    up = work[parent]
-    fx = row[E] * row[column] + row[E + 1] * row[column + 1] + row[E + 2] * row[column + 2]
-    fy = row[E + 3] * row[column] + row[E + 4] * row[column + 1] + row[E + 5] * row[column + 2]
-    fz = row[E + 6] * row[column] + row[E + 7] * row[column + 1] + row[E + 8] * row[column + 2]
-    up[column] += fx
-    up[column + 1] += fy
-    up[column + 2] += fz
-    n0 = row[column + 3]
-    n1 = row[column + 4]
-    n2 = row[column + 5]
-    up[column + 3] += (
-        row[E] * n0 + row[E + 1] * n1 + row[E + 2] * n2 + row[P + 1] * fz - row[P + 2] * fy
-    )
-    up[column + 4] += (
-        row[E + 3] * n0 + row[E + 4] * n1 + row[E + 5] * n2 + row[P + 2] * fx - row[P] * fz
-    )
-    up[column + 5] += (
-        row[E + 6] * n0 + row[E + 7] * n1 + row[E + 8] * n2 + row[P] * fy - row[P + 1] * fx
-    )
-
-
-@inner
-def add_joint_effort(robot: Matrix, i: int, column: int, work: Matrix, tau: Vector) -> None:
-    """Add to `tau` the part of the wrench in ``work[i, column:column + 6]`` along the joint of kernel body `i`."""
-    body = robot[1 + i]
-    iv = int(body[IV])
-    if body[KIND] == FREE:
-        for r in range(6):
-            tau[iv + r] += work[i, column + r]
-    elif body[KIND] == REVOLUTE:
-        tau[iv] += body[MULTIPLIER] * work[i, column + 5]
-    else:
-        tau[iv] += body[MULTIPLIER] * work[i, column + 2]
 
 
 @kernel
@@ -128,6 +88,7 @@ def generalized_gravity(model: RobotModel, q: Any) -> Vector:
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
 
@@ -158,6 +119,7 @@ def generalized_gravity_batch(model: RobotModel, q: Any, out: Matrix | None = No
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (n_samples, nq)
         Joint positions [rad | m].
     out : ndarray, shape (n_samples, nv), optional

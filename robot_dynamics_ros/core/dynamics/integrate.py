@@ -1,8 +1,9 @@
 r"""
 Configurations as a space: steps along a velocity, differences, and random points.
 
-For joints with one coordinate and for planar joints a step is an addition. For a free joint it is a screw motion,
-:math:`q \oplus d = q \exp(d)` in SE(3), with :math:`d` in the body's own frame; quaternions stay unit.
+For joints with one coordinate and for planar joints a step is an addition. For a free joint it is
+a screw motion, :math:`q \oplus d = q \exp(d)` in SE(3), with :math:`d` in the body's own frame;
+quaternions stay unit.
 
 """
 
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Vector, as_finite
+from robot_dynamics_ros.core.arrays import as_finite, Vector
 from robot_dynamics_ros.core.model.description import JointType
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.spatial.rotation import (
@@ -31,6 +32,7 @@ def integrate(model: RobotModel, q: Any, dv: Any) -> Vector:
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
     dv : array_like, shape (nv,)
@@ -77,14 +79,15 @@ def difference(model: RobotModel, q0: Any, q1: Any) -> Vector:
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q0, q1 : array_like, shape (nq,)
         Joint positions [rad | m].
 
     Returns
     -------
     dv : ndarray, shape (nv,)
-        ``integrate(model, q0, dv)`` is `q1`, for a continuous joint and the angle of a planar one up to full turns:
-        there it is the shortest turn, in (-pi, pi].
+        ``integrate(model, q0, dv)`` is `q1`, for a continuous joint and the angle of a planar one
+        up to full turns: there it is the shortest turn, in (-pi, pi].
 
     Raises
     ------
@@ -129,11 +132,13 @@ def random_configuration(model: RobotModel, rng: np.random.Generator) -> Vector:
     """
     Draw a configuration inside the position limits.
 
-    Without limits an angle lies in [-pi, pi] and a distance in [-1, 1] m; orientations are uniform.
+    Without limits an angle lies in [-pi, pi] and a distance in [-1, 1] m; orientations are
+    uniform.
 
     Parameters
     ----------
     model : RobotModel
+        The robot.
     rng : numpy.random.Generator
         Source of randomness.
 

@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, Vector, as_vector
+from robot_dynamics_ros.core.arrays import as_vector, Matrix, Vector
 from robot_dynamics_ros.core.dynamics.kinematics import (
-    Placement,
-    ReferenceFrame,
     express_motion,
     place_frame,
+    Placement,
+    ReferenceFrame,
 )
 from robot_dynamics_ros.core.dynamics.samples import refuse_non_finite
-from robot_dynamics_ros.core.dynamics.world_kinematics import V, jacobian_kernel
+from robot_dynamics_ros.core.dynamics.world_kinematics import jacobian_kernel, V
 from robot_dynamics_ros.core.model.robot_model import RobotModel
+from robot_dynamics_ros.core.spatial.rotation import skew
 
 
 def frame_jacobian(
@@ -30,6 +31,7 @@ def frame_jacobian(
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
     frame : str
@@ -69,6 +71,7 @@ def frame_jacobian_time_variation(
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
     v : array_like, shape (nv,)
@@ -98,21 +101,22 @@ def frame_jacobian_time_variation(
         return rate
     if reference_frame is ReferenceFrame.LOCAL:
         # d/dt (X J) = X (dJ - V x J), with V the velocity of the frame
-        angular, linear = velocity[3:, None], velocity[:3, None]
-        turning = np.cross(angular, jacobian[:3], axis=0) + np.cross(linear, jacobian[3:], axis=0)
-        rate = rate - np.concatenate([turning, np.cross(angular, jacobian[3:], axis=0)])
+        linear, angular = skew(velocity[:3]), skew(velocity[3:])
+        rate = rate.copy()
+        rate[:3] -= angular @ jacobian[:3] + linear @ jacobian[3:]
+        rate[3:] -= angular @ jacobian[3:]
         return express_motion(rate, placement, reference_frame)
     # only the origin moves: d/dt (J_w x p) = dJ_w x p + J_w x dp/dt
-    moving = velocity[:3] + np.cross(velocity[3:], placement.translation)
+    moving = velocity[:3] + skew(velocity[3:]) @ placement.translation
     rate = express_motion(rate, placement, reference_frame)
-    rate[:3] += np.cross(jacobian[3:], moving, axis=0)
+    rate[:3] -= skew(moving) @ jacobian[3:]
     return rate
 
 
 def _world_jacobian(
     model: RobotModel, q: Any, v: Any, frame: str
 ) -> tuple[Matrix, Matrix, Placement, Vector]:
-    """Return Jacobian and its rate in the world frame, the frame's pose, and its velocity in the world frame."""
+    """Return Jacobian, its rate, the frame's pose and velocity, all in the world frame."""
     found = model.frame(frame)
     q = as_vector('q', q, model.nq)
     v = as_vector('v', v, model.nv)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, as_vector
+from robot_dynamics_ros.core.arrays import as_vector, Matrix
 from robot_dynamics_ros.core.dynamics.external_wrench import external_efforts_and_wrenches
-from robot_dynamics_ros.core.dynamics.rnea import F, rnea_kernel
+from robot_dynamics_ros.core.dynamics.rnea import rnea_kernel, WRENCH
 from robot_dynamics_ros.core.dynamics.samples import refuse_non_finite
 from robot_dynamics_ros.core.model.kernel_layout import LINK, PUBLIC
 from robot_dynamics_ros.core.model.robot_model import RobotModel
@@ -23,18 +23,21 @@ def joint_reaction_wrenches(
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
     v, a : array_like, shape (nv,)
         Joint velocities and accelerations [rad/s | m/s], [rad/s^2 | m/s^2].
     f_ext : array_like, shape (nbodies, 6), optional
-        Wrench ``[f; n]`` that acts on each body, expressed in the body's own (link) frame, about its origin [N, N m].
+        Wrench ``[f; n]`` that acts on each body, expressed in the body's own (link) frame, about
+        its origin [N, N m].
 
     Returns
     -------
     wrenches : ndarray, shape (nbodies, 6)
-        ``[f; n]`` that the parent exerts on each body through its joint, the actuator's effort included, expressed in the
-        body's own (link) frame, about its origin [N, N m]. Its part along the joint's axis is the effort without armature.
+        ``[f; n]`` that the parent exerts on each body through its joint, the actuator's effort
+        included, expressed in the body's own (link) frame, about its origin [N, N m]. Its part
+        along the joint's axis is the effort without armature.
 
     Raises
     ------
@@ -50,7 +53,7 @@ def joint_reaction_wrenches(
     work = np.empty(model.work_shape)
     if not rnea_kernel(model.kernel, work, q, v, a, np.empty(model.nv)):
         refuse_non_finite('wrenches', q=q, v=v, a=a)
-    wrenches = work[:-1, F : F + 6]
+    wrenches = work[:-1, WRENCH : WRENCH + 6]
     if f_ext is not None:
         wrenches = wrenches - external_efforts_and_wrenches(model, q, f_ext)[1]
     named = np.flatnonzero(model.kernel[1:, PUBLIC] >= 0)

@@ -1,8 +1,10 @@
 """
-Where a joint puts its body: rotation and translation of a kernel body in its parent, for one sample.
+What a joint does to one sample.
 
-The local pose goes into columns of the body's row of the work array: `E` (rotation, row by row; a column of it is an axis
-of the body seen from the parent) and `P` (translation).
+The pose that it gives its body, the effort that a wrench means, the wrench's way down.
+
+The local pose goes into columns of the body's row of the work array: `E` (rotation, row by row; a
+column of it is an axis of the body seen from the parent) and `P` (translation).
 
 """
 
@@ -15,9 +17,11 @@ from robot_dynamics_ros.core.jit import inner
 from robot_dynamics_ros.core.model.kernel_layout import (
     FREE,
     IQ,
+    IV,
     KIND,
     MULTIPLIER,
     OFFSET,
+    PARENT,
     REVOLUTE,
     ROTATION,
     TRANSLATION,
@@ -78,6 +82,48 @@ def _free_pose(body: Vector, q: Vector, iq: int, row: Vector) -> None:
             rx * k * (x * z + w * y) + ry * k * (y * z - w * x) + rz * (1.0 - k * (x * x + y * y))
         )
         row[P + r] = body[TRANSLATION + r] + rx * q[iq] + ry * q[iq + 1] + rz * q[iq + 2]
+
+
+@inner
+def wrench_to_parent(robot: Matrix, i: int, column: int, work: Matrix) -> None:
+    """Add the wrench in ``work[i, column:column + 6]`` to that of the parent, if any."""
+    parent = int(robot[1 + i, PARENT])
+    if parent < 0:
+        return
+    row = work[i]
+    up = work[parent]
+    fx = row[E] * row[column] + row[E + 1] * row[column + 1] + row[E + 2] * row[column + 2]
+    fy = row[E + 3] * row[column] + row[E + 4] * row[column + 1] + row[E + 5] * row[column + 2]
+    fz = row[E + 6] * row[column] + row[E + 7] * row[column + 1] + row[E + 8] * row[column + 2]
+    up[column] += fx
+    up[column + 1] += fy
+    up[column + 2] += fz
+    n0 = row[column + 3]
+    n1 = row[column + 4]
+    n2 = row[column + 5]
+    up[column + 3] += (
+        row[E] * n0 + row[E + 1] * n1 + row[E + 2] * n2 + row[P + 1] * fz - row[P + 2] * fy
+    )
+    up[column + 4] += (
+        row[E + 3] * n0 + row[E + 4] * n1 + row[E + 5] * n2 + row[P + 2] * fx - row[P] * fz
+    )
+    up[column + 5] += (
+        row[E + 6] * n0 + row[E + 7] * n1 + row[E + 8] * n2 + row[P] * fy - row[P + 1] * fx
+    )
+
+
+@inner
+def add_joint_effort(robot: Matrix, i: int, column: int, work: Matrix, tau: Vector) -> None:
+    """Add the part of ``work[i, column:column + 6]`` along the joint of body `i` to `tau`."""
+    body = robot[1 + i]
+    iv = int(body[IV])
+    if body[KIND] == FREE:
+        for r in range(6):
+            tau[iv + r] += work[i, column + r]
+    elif body[KIND] == REVOLUTE:
+        tau[iv] += body[MULTIPLIER] * work[i, column + 5]
+    else:
+        tau[iv] += body[MULTIPLIER] * work[i, column + 2]
 
 
 @inner

@@ -8,19 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, Vector, as_vector
+from robot_dynamics_ros.core.arrays import as_vector, Matrix, Vector
 from robot_dynamics_ros.core.dynamics.samples import refuse_non_finite
-from robot_dynamics_ros.core.dynamics.world_kinematics import A, O, R, V, kinematics_kernel
+from robot_dynamics_ros.core.dynamics.world_kinematics import A, kinematics_kernel, O, R, V
 from robot_dynamics_ros.core.model.kernel_layout import LINK, PUBLIC
 from robot_dynamics_ros.core.model.robot_model import Frame, RobotModel
+from robot_dynamics_ros.core.spatial.rotation import skew
 
 
 class ReferenceFrame(Enum):
     """
     Axes and origin in which a motion of a frame is expressed.
 
-    ``LOCAL``: axes and origin of the frame. ``WORLD``: axes and origin of the world; the linear part is the velocity of
-    the point of the body that is at the world's origin. ``LOCAL_WORLD_ALIGNED``: origin of the frame, axes of the world.
+    ``LOCAL``: axes and origin of the frame. ``WORLD``: axes and origin of the world; the linear
+    part is the velocity of the point of the body that is at the world's origin.
+    ``LOCAL_WORLD_ALIGNED``: origin of the frame, axes of the world.
 
     """
 
@@ -48,7 +50,12 @@ class Placement:
 
 
 def world_state(model: RobotModel, q: Any, v: Any = None, a: Any = None) -> Matrix:
-    """Return the work array after `kinematics_kernel`, and check the inputs; see there for its columns."""
+    """
+    Return the work array after `kinematics_kernel`, and check the inputs.
+
+    See there for its columns.
+
+    """
     q = as_vector('q', q, model.nq)
     v = np.zeros(model.nv) if v is None else as_vector('v', v, model.nv)
     a = np.zeros(model.nv) if a is None else as_vector('a', a, model.nv)
@@ -65,13 +72,15 @@ def forward_kinematics(model: RobotModel, q: Any) -> Placement:
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
 
     Returns
     -------
     placement : Placement
-        Rotations, shape (nbodies, 3, 3), and origins, shape (nbodies, 3) [m], in the order of `model.body_names`.
+        Rotations, shape (nbodies, 3, 3), and origins, shape (nbodies, 3) [m], in the order of
+        `model.body_names`.
 
     Raises
     ------
@@ -106,6 +115,7 @@ def frame_placement(model: RobotModel, q: Any, frame: str) -> Placement:
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
     frame : str
@@ -142,6 +152,7 @@ def express_motion(
     placement : Placement
         Pose of the frame in the world.
     reference_frame : ReferenceFrame
+        Where the result is expressed.
 
     Returns
     -------
@@ -150,11 +161,11 @@ def express_motion(
 
     """
     if reference_frame is ReferenceFrame.WORLD:
-        return motion.copy()
-    linear = motion[:3] + np.cross(motion[3:], placement.translation, axis=0)
+        return np.array(motion)
+    linear: Matrix = motion[:3] - skew(placement.translation) @ motion[3:]
     if reference_frame is ReferenceFrame.LOCAL_WORLD_ALIGNED:
         return np.concatenate([linear, motion[3:]])
-    turn = placement.rotation.T
+    turn: Matrix = placement.rotation.T
     return np.concatenate([turn @ linear, turn @ motion[3:]])
 
 
@@ -171,6 +182,7 @@ def frame_velocity(
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
     v : array_like, shape (nv,)
@@ -214,6 +226,7 @@ def frame_acceleration(
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
     v, a : array_like, shape (nv,)
@@ -258,6 +271,7 @@ def frame_classical_acceleration(
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
     v, a : array_like, shape (nv,)
@@ -270,8 +284,8 @@ def frame_classical_acceleration(
     Returns
     -------
     acceleration : ndarray, shape (6,)
-        ``[a; dw]`` [m/s^2, rad/s^2]; `a` is the second derivative of the position of the point of the body at the
-        reference frame's origin.
+        ``[a; dw]`` [m/s^2, rad/s^2]; `a` is the second derivative of the position of the point of
+        the body at the reference frame's origin.
 
     Raises
     ------
@@ -285,7 +299,7 @@ def frame_classical_acceleration(
     """
     acceleration = frame_acceleration(model, q, v, a, frame, reference_frame)
     velocity = frame_velocity(model, q, v, frame, reference_frame)
-    acceleration[:3] += np.cross(velocity[3:], velocity[:3])
+    acceleration[:3] += skew(velocity[3:]) @ velocity[:3]
     return acceleration
 
 

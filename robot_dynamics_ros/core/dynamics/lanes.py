@@ -1,10 +1,10 @@
 """
 Several samples at once: the lanes of the block kernels.
 
-A kernel with lanes works on rows of ``lanes`` numbers, one number for each sample; every inner loop runs over the samples
-of a row. With one lane it is the kernel of a single call. With `BLOCK` lanes the compiler turns the loops into vector
-instructions. The vectoriser needs two things: the number of lanes as a constant, and rows at constant distances,
-which is why a body's step works on one scratch block and copies the result.
+A block kernel works on rows of `BLOCK` numbers, one number for each sample. Every inner loop runs
+along a row, so that the compiler turns it into vector instructions. For that it must know the
+number of lanes as a constant, and the distances between the rows that one loop uses, which is why
+a body's step works on one scratch block and copies the result.
 
 """
 
@@ -16,9 +16,10 @@ from robot_dynamics_ros.core.arrays import Matrix
 from robot_dynamics_ros.core.jit import inner
 
 BLOCK = 32
-"""Number of lanes of the block kernels."""
+"""Number of lanes."""
 
-# pi / 2 as a sum of three numbers; the first two have 33 significant bits, so that k * part is exact for |k| < 2^20.
+# pi / 2 as a sum of three numbers; the first two have 33 significant bits, so that k times them
+# is exact for |k| < 2^20.
 _PIO2_1 = 1.57079632673412561417e00
 _PIO2_2 = 6.07710050630396597660e-11
 _PIO2_3 = 2.02226624879595063154e-21
@@ -27,24 +28,25 @@ LARGE_ANGLE = 1.0e6
 
 
 @inner
-def sin_cos_rows(rows: Matrix, angle: int, sine: int, cosine: int, lanes: int) -> None:
+def sin_cos_rows(rows: Matrix, angle: int, sine: int, cosine: int) -> None:
     """
     Write sine and cosine of one row of angles [rad] into two other rows.
 
-    One lane asks the C library. Several lanes reduce the angle to [-pi/4, pi/4] and take the minimax polynomials of
-    FreeBSD's msun (k_sin.c, k_cos.c); the error is below 1e-15.
+    The angle is reduced to [-pi/4, pi/4], where the minimax polynomials of FreeBSD's msun hold
+    (k_sin.c, k_cos.c); the error is below 1e-15. One large angle in the row sends the whole row to
+    the C library.
 
     """
-    large = lanes == 1
-    for s in range(lanes):
+    large = False
+    for s in range(BLOCK):
         large |= not (abs(rows[angle, s]) < LARGE_ANGLE)
     if large:
-        for s in range(lanes):
+        for s in range(BLOCK):
             x = rows[angle, s]
             rows[sine, s] = math.sin(x)
             rows[cosine, s] = math.cos(x)
         return
-    for s in range(lanes):
+    for s in range(BLOCK):
         x = rows[angle, s]
         k = math.floor(x * 0.63661977236758134308 + 0.5)
         y = ((x - k * _PIO2_1) - k * _PIO2_2) - k * _PIO2_3

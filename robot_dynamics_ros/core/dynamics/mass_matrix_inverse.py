@@ -1,9 +1,9 @@
 r"""
-Inverse of the mass matrix, and solutions of :math:`M x = b`, by the factorisation :math:`M = L^T D L`.
+Inverse of the mass matrix, by the factorisation :math:`M = L^T D L`.
 
-It eliminates from the last degree of freedom to the first, that is from the tips to the base. The pivot :math:`D_i` is then
-the inertia that joint :math:`i` moves when all joints beyond it are free, as in the articulated body algorithm, so that a
-pivot that vanishes names a joint.
+It eliminates from the last degree of freedom to the first, that is from the tips to the base. The
+pivot :math:`D_i` is then the inertia that joint :math:`i` moves when all joints beyond it are
+free, as in the articulated body algorithm, so that a pivot that vanishes names a joint.
 
 References
 ----------
@@ -29,7 +29,12 @@ PIVOT_TOLERANCE = 1e-12
 
 @inner
 def factor(mass: Matrix) -> int:
-    """Replace the lower triangle by `L` and `D`; return the first degree of freedom without a pivot, or -1."""
+    """
+    Replace the lower triangle by `L` and `D`.
+
+    Return the first degree of freedom without a pivot, or -1.
+
+    """
     n = mass.shape[0]
     for k in range(n - 1, -1, -1):
         pivot = mass[k, k]
@@ -61,7 +66,12 @@ def solve(factors: Matrix, x: Vector) -> None:
 
 @kernel
 def inverse_kernel(mass: Matrix, inverse: Matrix) -> int:
-    """Write the inverse; `mass` is overwritten. Return the degree of freedom without a pivot, or -1."""
+    """
+    Write the inverse; `mass` is overwritten.
+
+    Return the degree of freedom without a pivot, or -1.
+
+    """
     singular = factor(mass)
     if singular >= 0:
         return singular
@@ -88,6 +98,7 @@ def mass_matrix_inverse(model: RobotModel, q: Any) -> Matrix:
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
 
@@ -116,7 +127,7 @@ def mass_matrix_inverse(model: RobotModel, q: Any) -> Matrix:
 
 def singular_joint(model: RobotModel, q: Any) -> str | None:
     """
-    Return the name of a degree of freedom that moves no inertia at `q`, or None if forward dynamics is defined.
+    Return the name of a degree of freedom that moves no inertia at `q`, or None.
 
     Raises
     ------

@@ -15,8 +15,7 @@ from robot_dynamics_ros.core.dynamics import (
     aba,
     crba,
     generalized_gravity,
-    generalized_gravity_batch,
-    integrate,
+    random_configuration,
 )
 from robot_dynamics_ros.core.exceptions import SingularMassMatrixError
 from robot_dynamics_ros.core.model.description import Finding, JointType
@@ -28,7 +27,7 @@ _PIVOT_TOLERANCE = 1e-10
 """Largest articulated inertia, relative to the composite one, that counts as none."""
 
 
-def model_findings(model: RobotModel, *, samples: int = 256, seed: int = 0) -> list[Finding]:
+def model_findings(model: RobotModel, worst: Vector | None = None) -> list[Finding]:
     """
     Return the remarks on the dynamics of a model.
 
@@ -36,21 +35,21 @@ def model_findings(model: RobotModel, *, samples: int = 256, seed: int = 0) -> l
     ----------
     model : RobotModel
         The robot.
-    samples : int
-        Number of random configurations for the gravity torques.
-    seed : int
-        Seed of the random configurations.
+    worst : ndarray, shape (nv,), optional
+        Result of `worst_gravity`, if it is there already.
 
     """
     if model.nv == 0:
         return []
-    return [*inertia_findings(model, seed), *gravity_findings(model, samples, seed)]
+    worst = worst_gravity(model) if worst is None else worst
+    return [*inertia_findings(model), *gravity_findings(model, worst)]
 
 
 def inertia_findings(model: RobotModel, seed: int = 0) -> list[Finding]:
     """Return a remark for each degree of freedom in whose direction no inertia moves."""
     zero = np.zeros(model.nv)
-    for q in (neutral(model), *_configurations(model, 3, seed)):
+    rng = np.random.default_rng(seed)
+    for q in (neutral(model), *(random_configuration(model, rng) for _ in range(3))):
         try:
             aba(model, q, zero, zero)
         except SingularMassMatrixError as error:
@@ -58,11 +57,22 @@ def inertia_findings(model: RobotModel, seed: int = 0) -> list[Finding]:
     return []
 
 
-def worst_gravity(model: RobotModel, samples: int = 256, seed: int = 0) -> Vector:
+def worst_gravity(model: RobotModel, samples: int = 400, seed: int = 0) -> Vector:
     """
     Return the largest magnitude of each gravity effort over sampled configurations.
 
-    The neutral configuration is always among them.
+    The neutral configuration is always among them. Half of the others are random inside the
+    limits; half put each joint at a limit, at zero or at a right angle, where the extremes of
+    most arms lie.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    samples : int
+        Number of configurations; fewer for very long chains.
+    seed : int
+        Seed of the random choices.
 
     Returns
     -------
@@ -70,14 +80,29 @@ def worst_gravity(model: RobotModel, samples: int = 256, seed: int = 0) -> Vecto
         Efforts [N m | N].
 
     """
-    at_neutral = np.abs(generalized_gravity(model, neutral(model)))
-    sampled = generalized_gravity_batch(model, _configurations(model, samples, seed))
-    return np.maximum(at_neutral, np.abs(sampled).max(axis=0, initial=0.0))
+    rng = np.random.default_rng(seed)
+    worst: Vector = np.abs(generalized_gravity(model, neutral(model)))
+    for number in range(min(samples, 20_000 // max(model.nv, 1))):
+        q = random_configuration(model, rng)
+        if number % 2:
+            _move_to_special_positions(model, q, rng)
+        np.maximum(worst, np.abs(generalized_gravity(model, q)), out=worst)
+    return worst
 
 
-def gravity_findings(model: RobotModel, samples: int = 256, seed: int = 0) -> list[Finding]:
+def _move_to_special_positions(model: RobotModel, q: Vector, rng: np.random.Generator) -> None:
+    for joint in model.joints:
+        if joint.mimic is not None or joint.type in (JointType.FLOATING, JointType.PLANAR):
+            continue
+        lower, upper = model.limits.lower[joint.v_index], model.limits.upper[joint.v_index]
+        special = (lower, upper, 0.0, 0.5 * np.pi, -0.5 * np.pi)
+        value = special[rng.integers(len(special))]
+        if np.isfinite(value) and lower <= value <= upper:
+            q[joint.q_index] = value
+
+
+def gravity_findings(model: RobotModel, worst: Vector) -> list[Finding]:
     """Return a remark for each joint whose effort limit is below what holds the robot."""
-    worst = worst_gravity(model, samples, seed)
     found = []
     for joint in model.joints:
         if joint.mimic is not None:
@@ -90,23 +115,6 @@ def gravity_findings(model: RobotModel, samples: int = 256, seed: int = 0) -> li
             )
             found.append(finding('gravity_exceeds_effort', f"joint '{joint.name}'", message, need))
     return found
-
-
-def _configurations(model: RobotModel, count: int, seed: int) -> Matrix:
-    """Return random configurations inside the limits; half a turn and 1 m where there are none."""
-    rng = np.random.default_rng(seed)
-    reach = np.full(model.nv, np.pi)
-    for joint in model.joints:
-        if joint.type is JointType.PRISMATIC and joint.mimic is None:
-            reach[joint.v_index] = 1.0
-    start = neutral(model)
-    lower = np.maximum(model.limits.lower, -reach)
-    upper = np.minimum(model.limits.upper, reach)
-    # A range that lies wholly outside: sample the range itself.
-    outside = lower > upper
-    lower[outside], upper[outside] = model.limits.lower[outside], model.limits.upper[outside]
-    draws = rng.uniform(lower, upper, size=(count, model.nv))
-    return np.array([integrate(model, start, draw) for draw in draws]).reshape(count, model.nq)
 
 
 def _singular_joints(model: RobotModel, mass_matrix: Matrix, reported: str) -> list[Finding]:
@@ -124,7 +132,8 @@ def _singular_joints(model: RobotModel, mass_matrix: Matrix, reported: str) -> l
             names[owners[i]] = float(pivot)
         if pivot != 0.0 and abs(pivot) > _PIVOT_TOLERANCE * whole:
             work[:i, :i] -= np.outer(work[:i, i], work[i, :i]) / pivot
-    names.setdefault(reported, 0.0)
+    if not names:  # ABA saw a smaller pivot than this elimination does
+        names[reported] = 0.0
     found = []
     for name, pivot in names.items():
         if pivot < -_PIVOT_TOLERANCE * float(np.abs(mass_matrix).max()):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, Vector, as_vector
+from robot_dynamics_ros.core.arrays import as_vector, Matrix, Vector
 from robot_dynamics_ros.core.dynamics.rnea import rnea, rnea_batch
 from robot_dynamics_ros.core.dynamics.samples import as_samples
 from robot_dynamics_ros.core.model.robot_model import RobotModel
@@ -19,6 +19,7 @@ def nonlinear_effects(model: RobotModel, q: Any, v: Any) -> Vector:
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (nq,)
         Joint positions [rad | m].
     v : array_like, shape (nv,)
@@ -50,6 +51,7 @@ def nonlinear_effects_batch(
     Parameters
     ----------
     model : RobotModel
+        The robot.
     q : array_like, shape (n_samples, nq)
         Joint positions [rad | m].
     v : array_like, shape (n_samples, nv)

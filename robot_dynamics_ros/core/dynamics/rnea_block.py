@@ -1,46 +1,19 @@
-r"""
-Inverse dynamics by the recursive Newton-Euler algorithm.
+"""
+Inverse dynamics of a block of samples by the recursive Newton-Euler algorithm.
 
-Pass 1 goes from the base to the tips. With :math:`E` the rotation and :math:`p` the position of body :math:`i` in its
-parent, and :math:`\omega_r, v_r` its angular and linear velocity relative to the parent (in its own axes),
-
-.. math::
-
-    \omega &= E^T \omega_p + \omega_r \\
-    \dot\omega &= E^T \dot\omega_p + (E^T \omega_p) \times \omega_r + \dot\omega_r \\
-    a &= E^T (a_p + \dot\omega_p \times p + \omega_p \times (\omega_p \times p))
-         + 2 (E^T \omega_p) \times v_r + \omega_r \times v_r + \dot v_r \\
-    f &= m a + \dot\omega \times h + \omega \times (\omega \times h) \\
-    n &= I \dot\omega + \omega \times I \omega + h \times a
-
-where :math:`a` is the acceleration of the origin of the body's frame, :math:`m, h, I` are mass, first moment and inertia
-about that origin. The base accelerates upwards by :math:`-g` instead of the bodies feeling gravity. Linear velocities are
-not needed. Pass 2 goes from the tips to the base: :math:`\tau = S^T (f, n)` and the parent receives
-:math:`E f` and :math:`E n + p \times E f`.
-
-All is in each body's kernel frame, where the axis of a joint is z. Both passes are written for rows of samples; see
-`lanes`.
-
-References
-----------
-.. [1] J. Y. S. Luh, M. W. Walker, R. P. C. Paul, "On-Line Computational Scheme for Mechanical Manipulators", Journal of
-   Dynamic Systems, Measurement, and Control 102(2), 1980.
-.. [2] J. J. Craig, *Introduction to Robotics*, 3rd ed., 2005, section 6.5.
-.. [3] R. Featherstone, *Rigid Body Dynamics Algorithms*, 2008, Table 5.1 (there: angular part first).
+The algorithm and its symbols are those of `rnea`, which says where they come from. Here each
+quantity is a row of `BLOCK` numbers, one for each sample, and every inner loop runs along a row;
+see `lanes`. The work array holds `KEPT` rows for each body; one body's step works on the scratch
+block `t`.
 
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, Vector, as_vector
-from robot_dynamics_ros.core.dynamics.joint_transform import is_finite
+from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.dynamics.lanes import BLOCK, sin_cos_rows
-from robot_dynamics_ros.core.dynamics.samples import as_samples, in_parallel, refuse_non_finite
 from robot_dynamics_ros.core.jit import inner, kernel
 from robot_dynamics_ros.core.model.kernel_layout import (
     ARMATURE,
@@ -61,7 +34,6 @@ from robot_dynamics_ros.core.model.kernel_layout import (
     ROTATION,
     TRANSLATION,
 )
-from robot_dynamics_ros.core.model.robot_model import RobotModel
 
 # Rows of a body's block of the work array.
 E = 0  # 9: rotation in the parent
@@ -86,13 +58,11 @@ SCRATCH = 52
 
 
 @inner
-def _free_joint_rows(
-    body: Vector, q: Matrix, v: Matrix, a: Matrix, t: Matrix, lanes: int
-) -> None:
+def _free_joint_rows(body: Vector, q: Matrix, v: Matrix, a: Matrix, t: Matrix) -> None:
     """Write pose and relative motion of a free joint."""
     iq = int(body[IQ])
     iv = int(body[IV])
-    for s in range(lanes):
+    for s in range(BLOCK):
         x = q[iq + 3, s]
         y = q[iq + 4, s]
         z = q[iq + 5, s]
@@ -127,16 +97,14 @@ def _free_joint_rows(
 
 
 @inner
-def _prismatic_joint_rows(
-    body: Vector, q: Matrix, v: Matrix, a: Matrix, t: Matrix, lanes: int
-) -> None:
+def _prismatic_joint_rows(body: Vector, q: Matrix, v: Matrix, a: Matrix, t: Matrix) -> None:
     """Write pose and relative motion of a prismatic joint."""
     iq = int(body[IQ])
     iv = int(body[IV])
     multiplier = body[MULTIPLIER]
     for r in range(3):
         axis = body[ROTATION + 3 * r + 2]
-        for s in range(lanes):
+        for s in range(BLOCK):
             t[E + 3 * r, s] = body[ROTATION + 3 * r]
             t[E + 3 * r + 1, s] = body[ROTATION + 3 * r + 1]
             t[E + 3 * r + 2, s] = axis
@@ -145,15 +113,15 @@ def _prismatic_joint_rows(
             t[WR + r, s] = 0.0
             t[DVR + r, s] = 0.0
             t[DWR + r, s] = 0.0
-    for s in range(lanes):
+    for s in range(BLOCK):
         t[VR + 2, s] = multiplier * v[iv, s]
         t[DVR + 2, s] = multiplier * a[iv, s]
 
 
 @inner
-def _general_motion_rows(t: Matrix, lanes: int) -> None:
+def _general_motion_rows(t: Matrix) -> None:
     """Write the motion of a body from its parent's, for any joint."""
-    for s in range(lanes):
+    for s in range(BLOCK):
         px = t[P, s]
         py = t[P + 1, s]
         pz = t[P + 2, s]
@@ -228,8 +196,13 @@ def _general_motion_rows(t: Matrix, lanes: int) -> None:
 
 
 @inner
-def _revolute_motion_rows(body: Vector, t: Matrix, lanes: int) -> None:
-    """Write pose and motion of a body behind a revolute joint; SIN, COS, RATE, ACCELERATION are known."""
+def _revolute_motion_rows(body: Vector, t: Matrix) -> None:
+    """
+    Write pose and motion of a body behind a revolute joint.
+
+    SIN, COS, RATE, ACCELERATION are known.
+
+    """
     px = body[TRANSLATION]
     py = body[TRANSLATION + 1]
     pz = body[TRANSLATION + 2]
@@ -242,7 +215,7 @@ def _revolute_motion_rows(body: Vector, t: Matrix, lanes: int) -> None:
     r20 = body[ROTATION + 6]
     r21 = body[ROTATION + 7]
     r22 = body[ROTATION + 8]
-    for s in range(lanes):
+    for s in range(BLOCK):
         sine = t[SIN, s]
         cosine = t[COS, s]
         rate = t[RATE, s]
@@ -290,7 +263,7 @@ def _revolute_motion_rows(body: Vector, t: Matrix, lanes: int) -> None:
 
 
 @inner
-def _wrench_rows(body: Vector, t: Matrix, lanes: int) -> None:
+def _wrench_rows(body: Vector, t: Matrix) -> None:
     """Write force and moment that give a body its motion (Newton and Euler)."""
     m = body[MASS]
     hx = body[FIRST_MOMENT]
@@ -302,7 +275,7 @@ def _wrench_rows(body: Vector, t: Matrix, lanes: int) -> None:
     ixz = body[INERTIA + 3]
     iyz = body[INERTIA + 4]
     izz = body[INERTIA + 5]
-    for s in range(lanes):
+    for s in range(BLOCK):
         wx = t[W, s]
         wy = t[W + 1, s]
         wz = t[W + 2, s]
@@ -327,9 +300,9 @@ def _wrench_rows(body: Vector, t: Matrix, lanes: int) -> None:
 
 
 @inner
-def _wrench_in_parent_rows(t: Matrix, lanes: int) -> None:
-    """Replace force and moment by their values in the parent's frame, about the parent's origin."""
-    for s in range(lanes):
+def _wrench_in_parent_rows(t: Matrix) -> None:
+    """Replace force and moment by their values in the parent's frame."""
+    for s in range(BLOCK):
         fx = t[E, s] * t[F, s] + t[E + 1, s] * t[F + 1, s] + t[E + 2, s] * t[F + 2, s]
         fy = t[E + 3, s] * t[F, s] + t[E + 4, s] * t[F + 1, s] + t[E + 5, s] * t[F + 2, s]
         fz = t[E + 6, s] * t[F, s] + t[E + 7, s] * t[F + 1, s] + t[E + 8, s] * t[F + 2, s]
@@ -344,116 +317,92 @@ def _wrench_in_parent_rows(t: Matrix, lanes: int) -> None:
         t[N + 2, s] = nz + t[P, s] * fy - t[P + 1, s] * fx
 
 
-def make_motion(lanes: int) -> Callable[..., None]:
-    """Return the step of pass 1 for a fixed number of samples; it writes the rows before `F` of the scratch block `t`."""
+@inner
+def motion_rows(
+    robot: Matrix, i: int, work: Matrix, t: Matrix, q: Matrix, v: Matrix, a: Matrix
+) -> None:
+    """Write pose and motion of body `i`, the rows before `F`, to the scratch block `t`."""
+    body = robot[1 + i]
+    parent = int(body[PARENT])
+    if parent < 0:
+        for s in range(BLOCK):
+            for r in range(6):
+                t[PW + r, s] = 0.0
+            for r in range(3):
+                t[PW + 6 + r, s] = -robot[0, GRAVITY + r]
+    else:
+        for r in range(9):
+            for s in range(BLOCK):
+                t[PW + r, s] = work[parent, W + r, s]
+    if body[KIND] == REVOLUTE:
+        iq = int(body[IQ])
+        iv = int(body[IV])
+        multiplier = body[MULTIPLIER]
+        offset = body[OFFSET]
+        for s in range(BLOCK):
+            t[RATE, s] = multiplier * q[iq, s] + offset
+        sin_cos_rows(t, RATE, SIN, COS)
+        for s in range(BLOCK):
+            t[RATE, s] = multiplier * v[iv, s]
+            t[ACCELERATION, s] = multiplier * a[iv, s]
+        _revolute_motion_rows(body, t)
+    else:
+        if body[KIND] == FREE:
+            _free_joint_rows(body, q, v, a, t)
+        else:
+            _prismatic_joint_rows(body, q, v, a, t)
+        _general_motion_rows(t)
 
-    @inner
-    def motion(
-        robot: Matrix, i: int, work: Matrix, t: Matrix, q: Matrix, v: Matrix, a: Matrix
-    ) -> None:
+
+@inner
+def _passes(
+    robot: Matrix, work: Matrix, t: Matrix, q: Matrix, v: Matrix, a: Matrix, tau: Matrix
+) -> None:
+    """Run both passes for one block of samples; `t` is the scratch block."""
+    n = int(robot[0, NBODIES])
+    # Pass 1: base to tips
+    for i in range(n):
+        motion_rows(robot, i, work, t, q, v, a)
+        _wrench_rows(robot[1 + i], t)
+        for r in range(KEPT):
+            for s in range(BLOCK):
+                work[i, r, s] = t[r, s]
+    # Pass 2: tips to base
+    for j in range(int(robot[0, NV])):
+        for s in range(BLOCK):
+            tau[j, s] = 0.0
+    for i in range(n - 1, -1, -1):
         body = robot[1 + i]
         parent = int(body[PARENT])
-        if parent < 0:
-            for s in range(lanes):
-                for r in range(6):
-                    t[PW + r, s] = 0.0
-                for r in range(3):
-                    t[PW + 6 + r, s] = -robot[0, GRAVITY + r]
+        iv = int(body[IV])
+        if body[KIND] == FREE:
+            for r in range(6):
+                for s in range(BLOCK):
+                    tau[iv + r, s] += work[i, F + r, s]
         else:
-            for r in range(9):
-                for s in range(lanes):
-                    t[PW + r, s] = work[parent, W + r, s]
-        if body[KIND] == REVOLUTE:
-            iq = int(body[IQ])
-            iv = int(body[IV])
             multiplier = body[MULTIPLIER]
-            offset = body[OFFSET]
-            for s in range(lanes):
-                t[RATE, s] = multiplier * q[iq, s] + offset
-            sin_cos_rows(t, RATE, SIN, COS, lanes)
-            for s in range(lanes):
-                t[RATE, s] = multiplier * v[iv, s]
-                t[ACCELERATION, s] = multiplier * a[iv, s]
-            _revolute_motion_rows(body, t, lanes)
-        else:
-            if body[KIND] == FREE:
-                _free_joint_rows(body, q, v, a, t, lanes)
-            else:
-                _prismatic_joint_rows(body, q, v, a, t, lanes)
-            _general_motion_rows(t, lanes)
-
-    return motion
-
-
-def _make_passes(lanes: int) -> Callable[..., None]:
-    """Return both passes for a fixed number of samples; `t` is the scratch block."""
-    motion = make_motion(lanes)
-
-    @inner
-    def passes(
-        robot: Matrix, work: Matrix, t: Matrix, q: Matrix, v: Matrix, a: Matrix, tau: Matrix
-    ) -> None:
-        n = int(robot[0, NBODIES])
-        # Pass 1: base to tips
-        for i in range(n):
-            motion(robot, i, work, t, q, v, a)
-            _wrench_rows(robot[1 + i], t, lanes)
+            rotor = multiplier * body[ARMATURE]
+            along_z = N + 2 if body[KIND] == REVOLUTE else F + 2
+            for s in range(BLOCK):
+                tau[iv, s] += multiplier * (work[i, along_z, s] + rotor * a[iv, s])
+        if parent >= 0:
             for r in range(KEPT):
-                for s in range(lanes):
-                    work[i, r, s] = t[r, s]
-        # Pass 2: tips to base
-        for j in range(int(robot[0, NV])):
-            for s in range(lanes):
-                tau[j, s] = 0.0
-        for i in range(n - 1, -1, -1):
-            body = robot[1 + i]
-            parent = int(body[PARENT])
-            iv = int(body[IV])
-            if body[KIND] == FREE:
-                for r in range(6):
-                    for s in range(lanes):
-                        tau[iv + r, s] += work[i, F + r, s]
-            else:
-                multiplier = body[MULTIPLIER]
-                rotor = multiplier * body[ARMATURE]
-                along_z = N + 2 if body[KIND] == REVOLUTE else F + 2
-                for s in range(lanes):
-                    tau[iv, s] += multiplier * (work[i, along_z, s] + rotor * a[iv, s])
-            if parent >= 0:
-                for r in range(KEPT):
-                    for s in range(lanes):
-                        t[r, s] = work[i, r, s]
-                _wrench_in_parent_rows(t, lanes)
-                for r in range(6):
-                    for s in range(lanes):
-                        work[parent, F + r, s] += t[F + r, s]
-
-    return passes
-
-
-_passes_one = _make_passes(1)
-_passes_block = _make_passes(BLOCK)
-
-
-@kernel
-def rnea_kernel(robot: Matrix, work: Matrix, q: Vector, v: Vector, a: Vector, tau: Vector) -> bool:
-    """Write the efforts of one sample to `tau`; return whether all numbers are finite."""
-    rows = work.reshape((work.shape[0], work.shape[1], 1))
-    _passes_one(
-        robot,
-        rows,
-        rows[work.shape[0] - 1],
-        q.reshape((q.size, 1)),
-        v.reshape((v.size, 1)),
-        a.reshape((a.size, 1)),
-        tau.reshape((tau.size, 1)),
-    )
-    return is_finite(q) and is_finite(v) and is_finite(a) and is_finite(tau)
+                for s in range(BLOCK):
+                    t[r, s] = work[i, r, s]
+            _wrench_in_parent_rows(t)
+            for r in range(6):
+                for s in range(BLOCK):
+                    work[parent, F + r, s] += t[F + r, s]
 
 
 @kernel
 def rnea_block_kernel(robot: Matrix, q: Matrix, v: Matrix, a: Matrix, tau: Matrix) -> int:
-    """Write the efforts of many samples to `tau`; return the first sample that is not finite, or -1."""
+    """
+    Write the efforts of many samples to `tau`.
+
+    Return the first sample that is not finite, or -1.
+
+    """
     n = int(robot[0, NBODIES])
     nq = q.shape[1]
     nv = v.shape[1]
@@ -473,7 +422,7 @@ def rnea_block_kernel(robot: Matrix, q: Matrix, v: Matrix, a: Matrix, tau: Matri
             for j in range(nv):
                 rows_v[j, s] = v[sample, j]
                 rows_a[j, s] = a[sample, j]
-        _passes_block(robot, work, t, rows_q, rows_v, rows_a, rows_tau)
+        _passes(robot, work, t, rows_q, rows_v, rows_a, rows_tau)
         for s in range(count):
             total = 0.0
             for j in range(nv):
@@ -484,85 +433,3 @@ def rnea_block_kernel(robot: Matrix, q: Matrix, v: Matrix, a: Matrix, tau: Matri
             if total != 0.0 and bad < 0:
                 bad = start + s
     return bad
-
-
-def rnea(
-    model: RobotModel, q: Any, v: Any, a: Any, f_ext: Any = None
-) -> Vector:
-    r"""
-    Compute inverse dynamics with the recursive Newton-Euler algorithm.
-
-    .. math:: \tau = M(q)\,a + C(q, v)\,v + g(q) - J(q)^T f_{ext}
-
-    Parameters
-    ----------
-    model : RobotModel
-        Tree with `nv` degrees of freedom, on a fixed or floating base.
-    q : array_like, shape (nq,)
-        Joint positions [rad | m].
-    v : array_like, shape (nv,)
-        Joint velocities [rad/s | m/s].
-    a : array_like, shape (nv,)
-        Joint accelerations [rad/s^2 | m/s^2].
-    f_ext : array_like, shape (nbodies, 6), optional
-        Wrench ``[f; n]`` that acts on each body, expressed in the body's own (link) frame, about its origin [N, N m].
-
-    Returns
-    -------
-    tau : ndarray, shape (nv,)
-        Joint efforts [N m | N] that produce `a`; joint friction is not included, armature is.
-
-    Raises
-    ------
-    DimensionError
-        If an array has another shape.
-    NonFiniteError
-        If an entry is NaN or infinite, or the result is too large for a float.
-
-    """
-    q = as_vector('q', q, model.nq)
-    v = as_vector('v', v, model.nv)
-    a = as_vector('a', a, model.nv)
-    tau = np.empty(model.nv)
-    if not rnea_kernel(model.kernel, np.empty(model.work_shape), q, v, a, tau):
-        refuse_non_finite('efforts', q=q, v=v, a=a)
-    if f_ext is not None:
-        from robot_dynamics_ros.core.dynamics.external_wrench import external_efforts
-
-        tau -= external_efforts(model, q, f_ext)
-    return tau
-
-
-def rnea_batch(model: RobotModel, q: Any, v: Any, a: Any, out: Matrix | None = None) -> Matrix:
-    """
-    Compute inverse dynamics of many samples.
-
-    Parameters
-    ----------
-    model : RobotModel
-    q : array_like, shape (n_samples, nq)
-        Joint positions [rad | m].
-    v, a : array_like, shape (n_samples, nv)
-        Joint velocities and accelerations [rad/s | m/s], [rad/s^2 | m/s^2].
-    out : ndarray, shape (n_samples, nv), optional
-        Where the result goes: float64, contiguous and writable.
-
-    Returns
-    -------
-    tau : ndarray, shape (n_samples, nv)
-        Joint efforts [N m | N], as by `rnea`.
-
-    Raises
-    ------
-    DimensionError
-        If an array has another shape.
-    NonFiniteError
-        If an entry is NaN or infinite; the message names the first such sample.
-
-    """
-    q = as_samples('q', q, model.nq)
-    v = as_samples('v', v, model.nv, len(q))
-    a = as_samples('a', a, model.nv, len(q))
-    tau = np.empty((len(q), model.nv)) if out is None else out
-    in_parallel(rnea_block_kernel, model.kernel, (q, v, a), tau)
-    return tau

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+import os
 from typing import Any, NoReturn
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, as_matrix
+from robot_dynamics_ros.core.arrays import as_matrix, Matrix
 from robot_dynamics_ros.core.exceptions import DimensionError, NonFiniteError
 
 SAMPLES_PER_CORE = 4096
@@ -55,7 +55,8 @@ def in_parallel(
     Parameters
     ----------
     kernel : callable
-        ``kernel(robot, *inputs, out)`` returns the first sample that is not finite, or -1. It releases the GIL.
+        ``kernel(robot, *inputs, out)`` returns the first sample that is not finite, or -1. It
+        releases the GIL.
     robot : ndarray
         Packed model.
     inputs : tuple of ndarray

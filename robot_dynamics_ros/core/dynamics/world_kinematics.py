@@ -1,20 +1,22 @@
 r"""
 Poses, velocities and accelerations of all bodies, seen from the world.
 
-Motions are spatial vectors in world axes about the world's origin, linear part first: the velocity of the point of the body
-that is at the origin just now, and the angular velocity. In these coordinates motions simply add up along the tree,
-:math:`V = V_p + S \dot q` and :math:`A = A_p + S \ddot q + V \times S \dot q`, where :math:`S` is the joint's axis.
+Motions are spatial vectors in world axes about the world's origin, linear part first: the velocity
+of the point of the body that is at the origin just now, and the angular velocity. In these
+coordinates motions simply add up along the tree, :math:`V = V_p + S \dot q` and :math:`A = A_p + S
+\ddot q + V \times S \dot q`, where :math:`S` is the joint's axis.
 
 References
 ----------
-.. [1] R. Featherstone, *Rigid Body Dynamics Algorithms*, 2008, sections 2.5 and 4.4 (there: angular part first).
+.. [1] R. Featherstone, *Rigid Body Dynamics Algorithms*, 2008, sections 2.5 and 4.4 (there:
+   angular part first).
 
 """
 
 from __future__ import annotations
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
-from robot_dynamics_ros.core.dynamics.joint_transform import E, P, is_finite, local_pose
+from robot_dynamics_ros.core.dynamics.joint_transform import E, is_finite, local_pose, P
 from robot_dynamics_ros.core.jit import inner, kernel
 from robot_dynamics_ros.core.model.kernel_layout import (
     FREE,
@@ -42,8 +44,8 @@ def world_poses(robot: Matrix, q: Vector, work: Matrix, about_root: bool) -> Non
     """
     Write `R` and `O` of every body.
 
-    With `about_root` the origin is that of a free root body: dynamics do not depend on where it is, and this keeps full
-    precision far from the world's origin.
+    With `about_root` the origin is that of a free root body: dynamics do not depend on where it
+    is, and this keeps full precision far from the world's origin.
 
     """
     for i in range(int(robot[0, NBODIES])):
@@ -99,7 +101,7 @@ def joint_axis(robot: Matrix, i: int, column: int, work: Matrix, axis: Vector, a
 
 @inner
 def cross_motion(left: Vector, i: int, right: Vector, j: int, result: Vector, k: int) -> None:
-    """Write ``left x right`` of two motions, each six numbers from the given place, to ``result[k:k + 6]``."""
+    """Write ``left[i:] x right[j:]`` of two motions to ``result[k:k + 6]``."""
     for r in range(3):
         a = (r + 1) % 3
         b = (r + 2) % 3
@@ -160,7 +162,12 @@ def kinematics_kernel(robot: Matrix, work: Matrix, q: Vector, v: Vector, a: Vect
 def jacobian_kernel(
     robot: Matrix, work: Matrix, body: int, q: Vector, v: Vector, jacobian: Matrix, rate: Matrix
 ) -> bool:
-    """Write the world Jacobian of a kernel body and its rate of change, shape (6, nv); return whether all is finite."""
+    """
+    Write the world Jacobian of a kernel body and its rate of change, shape (6, nv).
+
+    Return whether all is finite.
+
+    """
     world_poses(robot, q, work, False)
     world_velocities(robot, v, work)
     scratch = work[work.shape[0] - 1]

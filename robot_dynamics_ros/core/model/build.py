@@ -1,8 +1,10 @@
 """
-From a description to a model: choice of base, joint order, locks, mimic chains, lumping, payload and armature.
+From a description to a model.
 
-Fixed and locked joints lump their child into the body that carries it by the parallel axis theorem. The frames of lumped
-links stay.
+Choice of base, joint order, locks, mimic chains, lumping, payload and armature.
+
+Fixed and locked joints lump their child into the body that carries it by the parallel axis
+theorem. The frames of lumped links stay.
 
 """
 
@@ -16,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, Vector, as_finite, frozen
+from robot_dynamics_ros.core.arrays import as_finite, frozen, Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ModelError, UnknownFrameError, UnknownJointError
 from robot_dynamics_ros.core.model import kernel_layout as layout
 from robot_dynamics_ros.core.model.description import (
@@ -24,19 +26,18 @@ from robot_dynamics_ros.core.model.description import (
     JointLimits,
     JointType,
     Link,
-    Mimic,
     RobotDescription,
 )
 from robot_dynamics_ros.core.model.payload import Payload
 from robot_dynamics_ros.core.model.robot_model import (
-    STANDARD_GRAVITY,
     BuildOptions,
     Frame,
     Limits,
     MovingJoint,
     RobotModel,
+    STANDARD_GRAVITY,
 )
-from robot_dynamics_ros.core.model.tree import Tree, arrange_tree, resolve_mimics
+from robot_dynamics_ros.core.model.tree import arrange_tree, resolve_mimics, Tree
 from robot_dynamics_ros.core.spatial.inertia import SpatialInertia
 from robot_dynamics_ros.core.spatial.rotation import (
     rotation_from_axis_angle,
@@ -81,9 +82,11 @@ def build_model(
     floating_base : bool
         Whether the root link floats freely in the world; its joint is then called ``root_joint``.
     gravity : array_like, shape (3,)
-        Gravity, expressed in the base frame (fixed base) or the world frame (floating base) [m/s^2].
+        Gravity, expressed in the base frame (fixed base) or the world frame (floating base)
+        [m/s^2].
     active_joints : sequence of str, optional
-        Joints that move. Each other joint needs a value in `locked`. By default all move that are not locked.
+        Joints that move. Each other joint needs a value in `locked`. By default all move that are
+        not locked.
     locked : mapping of str to float or array_like, optional
         Position at which a joint is held: [rad | m], (x, y, theta) or (x, y, z, qx, qy, qz, qw).
     armature : mapping of str to float, optional
@@ -94,11 +97,13 @@ def build_model(
     Returns
     -------
     model : RobotModel
+        The robot.
 
     Raises
     ------
     ModelError
-        If the links and joints are no tree, a joint is neither active nor locked, or a value is impossible.
+        If the links and joints are no tree, a joint is neither active nor locked, or a value is
+        impossible.
     UnknownJointError
         If a name in `active_joints`, `locked` or `armature` is not that of a moving joint.
     UnknownFrameError
@@ -122,7 +127,12 @@ def build_model(
 
 
 def build_from_options(description: RobotDescription, options: BuildOptions) -> RobotModel:
-    """Make a robot model from a description and checked options; see `build_model` for what is raised."""
+    """
+    Make a robot model from a description and checked options.
+
+    See `build_model` for what is raised.
+
+    """
     if options.floating_base:
         description_with_root = _with_root_joint(description)
     else:
@@ -160,11 +170,13 @@ def _locks(tree: Tree, options: BuildOptions) -> dict[str, Any]:
                 raise UnknownJointError(name, independent)
             if name in locks:
                 raise ModelError(f"joint '{name}' is both active and locked")
-        unknown = [n for n in independent if n not in locks and n not in options.active_joints]
-        if unknown and unknown != [ROOT_JOINT]:
+        chosen = {*locks, *options.active_joints, ROOT_JOINT}
+        unknown = [name for name in independent if name not in chosen]
+        if unknown:
             names = ', '.join(f"'{name}'" for name in unknown)
             raise ModelError(
-                f'joint {names} is neither active nor locked: give the position at which it is held'
+                f'joint {names} is neither active nor locked: '
+                'give the position at which it is held'
             )
     for name, mimic in resolve_mimics(tree.joints).items():
         if mimic.joint in locks:
@@ -271,7 +283,9 @@ class _Builder:
         if joint.type is JointType.PLANAR:
             body = self._add_planar(joint, parent.body, rotation, translation)
         else:
-            axes = np.eye(3) if joint.type is JointType.FLOATING else rotation_from_z_to(joint.axis)
+            axes = (
+                np.eye(3) if joint.type is JointType.FLOATING else rotation_from_z_to(joint.axis)
+            )
             body = self._add_body(joint, parent.body, rotation @ axes, translation, axes)
         self.public.append(body)
         self.body_names.append(joint.child)
@@ -292,7 +306,12 @@ class _Builder:
     def _add_body(
         self, joint: Joint, parent: int, rotation: Matrix, translation: Vector, axes: Matrix
     ) -> int:
-        """Append a kernel body whose pose is given in the link frame of its parent; return its index."""
+        """
+        Append a kernel body whose pose is given in the link frame of its parent.
+
+        Return its index.
+
+        """
         parent_axes = self.bodies[parent].link_axes if parent >= 0 else np.eye(3)
         row = np.zeros(layout.WIDTH)
         row[layout.PARENT] = parent
@@ -310,7 +329,12 @@ class _Builder:
         return len(self.bodies) - 1
 
     def _add_planar(self, joint: Joint, parent: int, rotation: Matrix, translation: Vector) -> int:
-        """Append prismatic x, prismatic y and revolute joints in the plane; return the last body's index."""
+        """
+        Append prismatic x, prismatic y and revolute joints in the plane.
+
+        Return the last body's index.
+
+        """
         axes = rotation_from_z_to(joint.axis)
         plane = rotation @ axes
         slide = Joint(joint.name, JointType.PRISMATIC, joint.parent, joint.child)
@@ -325,7 +349,8 @@ class _Builder:
             raise ModelError(f"armature of joint '{joint.name}' is {value:g}, expected >= 0")
         if value > 0.0 and joint.type in (JointType.FLOATING, JointType.PLANAR):
             raise ModelError(
-                f"joint '{joint.name}' is {joint.type.value}: an armature needs one degree of freedom"
+                f"joint '{joint.name}' is {joint.type.value}: an armature needs "
+                'one degree of freedom'
             )
         return value
 

@@ -1,5 +1,7 @@
 """
-What a robot description says: links and joints, before any choice of base, payload or active joints.
+What a robot description says.
+
+Links and joints, before any choice of base, payload or active joints.
 
 A URDF file, a DH table or a generator of test models all produce a `RobotDescription`;
 `robot_dynamics_ros.core.model.build` turns it into a `RobotModel`.
@@ -14,7 +16,7 @@ from math import inf, nan
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, Vector, frozen
+from robot_dynamics_ros.core.arrays import frozen, Matrix, Vector
 
 
 class JointType(str, Enum):

@@ -1,11 +1,13 @@
 """
 The packed array in which the compiled kernels see a robot.
 
-``kernel[0]`` is a header; ``kernel[1 + i]`` describes kernel body ``i``. Parents come before children. Every kernel body
-hangs on its parent by one joint, whose axis is the z axis of the *kernel frame*: revolute about z, prismatic along z, or
-free. The kernel frame differs from the link frame of the URDF by a constant rotation. A planar joint is a chain of two
-prismatic joints and a revolute one, with two bodies of no mass. A mimic joint shares the coordinate of the joint that it
-follows: its position is ``MULTIPLIER * q[IQ] + OFFSET`` and its effort counts ``MULTIPLIER`` times at ``IV``.
+``kernel[0]`` is a header; ``kernel[1 + i]`` describes kernel body ``i``. Parents come before
+children. Every kernel body hangs on its parent by one joint, whose axis is the z axis of the
+*kernel frame*: revolute about z, prismatic along z, or free. The kernel frame differs from the
+link frame of the URDF by a constant rotation. A planar joint is a chain of two prismatic joints
+and a revolute one, with two bodies of no mass. A mimic joint shares the coordinate of the joint
+that it follows: its position is ``MULTIPLIER * q[IQ] + OFFSET`` and its effort counts
+``MULTIPLIER`` times at ``IV``.
 
 One flat array keeps the call from Python short: each further argument would cost about 50 ns.
 
@@ -35,11 +37,16 @@ IV = 3
 MULTIPLIER = 4
 OFFSET = 5
 ARMATURE = 6
-"""Inertia that is added at the joint itself, for example of a rotor behind its gear [kg m^2 | kg]."""
+"""Inertia at the joint itself, such as a rotor's behind its gear [kg m^2 | kg]."""
 TRANSLATION = 7
 """First of three columns: origin of the kernel frame in the parent's kernel frame [m]."""
 ROTATION = 10
-"""First of nine columns, row by row: kernel frame at position zero in the parent's kernel frame."""
+"""
+First of nine columns, row by row.
+
+Kernel frame at position zero in the parent's kernel frame.
+
+"""
 MASS = 19
 FIRST_MOMENT = 20
 INERTIA = 23

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, Vector, as_finite, frozen
+from robot_dynamics_ros.core.arrays import as_finite, frozen, Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ModelError
-from robot_dynamics_ros.core.spatial.inertia import SpatialInertia, pseudo_inertia
+from robot_dynamics_ros.core.spatial.inertia import pseudo_inertia, SpatialInertia
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +49,8 @@ class Payload:
         )
         if self.mass < 0.0:
             raise ModelError(f'payload mass is {self.mass:g} kg, expected zero or more')
+        if self.mass == 0.0 and self.inertia.any():
+            raise ModelError('payload inertia is given without a mass')
         if not np.array_equal(self.inertia, self.inertia.T):
             raise ModelError('payload inertia is not symmetric')
         pseudo = pseudo_inertia(self.mass, np.zeros(3), self.inertia)

@@ -1,8 +1,9 @@
 """
 The robot as the dynamics see it: a frozen tree of bodies, with names beside every array.
 
-Order of the joints: depth first from the root link, children in the order in which the source lists their joints. For a
-serial arm this is from base to tip. Joints that are fixed, locked or mimic another have no coordinates of their own.
+Order of the joints: depth first from the root link, children in the order in which the source
+lists their joints. For a serial arm this is from base to tip. Joints that are fixed, locked or
+mimic another have no coordinates of their own.
 
 """
 
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, Vector, as_finite
+from robot_dynamics_ros.core.arrays import as_finite, Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ModelError, UnknownFrameError, UnknownJointError
 from robot_dynamics_ros.core.model.description import Finding, JointType, Mimic, RobotDescription
 from robot_dynamics_ros.core.model.kernel_layout import WORK_WIDTH
@@ -91,7 +92,8 @@ class Frame:
     translation : ndarray, shape (3,)
         Origin of the frame in the body's own frame [m].
     kernel : ndarray, shape (13,)
-        For the compiled kernels: kernel body, then translation and rotation (row by row) in the kernel frame.
+        For the compiled kernels: kernel body, then translation and rotation (row by row) in the
+        kernel frame.
 
     """
 
@@ -119,8 +121,8 @@ class RobotModel:
     """
     A kinematic tree with inertias, on a fixed or floating base.
 
-    Make one with `load_urdf` or `build_model`. ``M(q) a + C(q, v) v + g(q) + tau_friction(v) = tau + J(q)^T f_ext`` is
-    its equation of motion.
+    Make one with `load_urdf` or `build_model`. ``M(q) a + C(q, v) v + g(q) + tau_friction(v) = tau
+    + J(q)^T f_ext`` is its equation of motion.
 
     Attributes
     ----------
@@ -134,16 +136,19 @@ class RobotModel:
     joint_names : tuple of str
         Names of the joints with coordinates of their own.
     q_names, v_names : tuple of str
-        One name for each entry of `q` and of `v`. A joint with several entries adds a suffix, as in ``base/x``.
+        One name for each entry of `q` and of `v`. A joint with several entries adds a suffix, as
+        in ``base/x``.
     body_names : tuple of str
         Links that a joint moves; fixed links are part of the body that carries them.
     frames : mapping of str to Frame
         Link frames by link name. `frame` also finds joint frames.
     gravity : ndarray, shape (3,)
-        Gravity, expressed in the world frame, which is the base frame of a robot on a fixed base [m/s^2].
+        Gravity, expressed in the world frame, which is the base frame of a robot on a fixed base
+        [m/s^2].
     limits : Limits
     damping, friction, armature : ndarray, shape (nv,)
-        Viscous friction [N m s/rad | N s/m], Coulomb friction [N m | N] and armature [kg m^2 | kg] from the source.
+        Viscous friction [N m s/rad | N s/m], Coulomb friction [N m | N] and armature [kg m^2 | kg]
+        from the source.
     moving_mass, total_mass : float
         Mass of the bodies that move, and of all links and the payload [kg].
     kernel : ndarray, shape (1 + nkernel, WIDTH)
@@ -207,7 +212,7 @@ class RobotModel:
 
     @property
     def has_only_single_joints(self) -> bool:
-        """Whether every joint has one coordinate, so that `q`, `v` and `joint_names` run in parallel."""
+        """Whether `q`, `v` and `joint_names` run in parallel."""
         return self.nq == self.nv == len(self.joint_names)
 
     def joint_index(self, name: str) -> int:
@@ -251,14 +256,17 @@ class RobotModel:
             payload = None
         return self._rebuilt(payload=payload)
 
-    def with_armature(self, armature: Mapping[str, float] | Sequence[float] | Vector) -> RobotModel:
+    def with_armature(
+        self, armature: Mapping[str, float] | Sequence[float] | Vector
+    ) -> RobotModel:
         """
         Return this robot with other armatures.
 
         Parameters
         ----------
         armature : mapping of str to float, or array_like of shape (nv,)
-            Inertia at the joint by joint name, or for every degree of freedom in order [kg m^2 | kg].
+            Inertia at the joint by joint name, or for every degree of freedom in order [kg m^2 |
+            kg].
 
         Raises
         ------
@@ -276,7 +284,7 @@ class RobotModel:
 
     def with_gravity(self, gravity: Sequence[float] | Vector) -> RobotModel:
         """
-        Return this robot under another gravity vector, expressed in the world (base) frame [m/s^2].
+        Return this robot under another gravity, expressed in the world (base) frame.
 
         Raises
         ------
@@ -312,7 +320,7 @@ def require_single_joints(model: RobotModel, purpose: str) -> None:
 
 
 def neutral(model: RobotModel) -> Vector:
-    """Return the configuration with every coordinate zero and every quaternion the identity, shape (nq,)."""
+    """Return the configuration of zeros and identity quaternions, shape (nq,)."""
     q = np.zeros(model.nq)
     for joint in model.joints:
         if joint.type is JointType.FLOATING:

@@ -45,8 +45,8 @@ def arrange_tree(description: RobotDescription) -> Tree:
     Raises
     ------
     ModelError
-        If a name repeats, a joint names a link that does not exist, a link has two parents, there is not exactly one
-        root, or joints form a loop.
+        If a name repeats, a joint names a link that does not exist, a link has two parents, there
+        is not exactly one root, or joints form a loop.
 
     """
     links = {link.name: link for link in description.links}
@@ -102,8 +102,8 @@ def resolve_mimics(joints: Iterable[Joint]) -> dict[str, Mimic]:
     Raises
     ------
     ModelError
-        If a target does not exist, is fixed, or has several coordinates, if a joint that cannot follow another is told
-        to, or if joints follow each other in a circle.
+        If a target does not exist, is fixed, or has several coordinates, if a joint that cannot
+        follow another is told to, or if joints follow each other in a circle.
 
     """
     by_name = {joint.name: joint for joint in joints}
@@ -112,7 +112,9 @@ def resolve_mimics(joints: Iterable[Joint]) -> dict[str, Mimic]:
         if joint.mimic is None or joint.type is JointType.FIXED:
             continue
         if joint.type not in _SINGLE:
-            raise ModelError(f"joint '{joint.name}' is {joint.type.value}: it cannot mimic another")
+            raise ModelError(
+                f"joint '{joint.name}' is {joint.type.value}: it cannot mimic another"
+            )
         multiplier, offset = 1.0, 0.0
         visited = [joint.name]
         current = joint

@@ -88,7 +88,9 @@ class SpatialInertia:
 
 def pseudo_inertia(mass: float, first_moment: Vector, rotational: Matrix) -> Matrix:
     """
-    Return the pseudo-inertia matrix of a body; it is positive semidefinite exactly if the body is possible.
+    Return the pseudo-inertia matrix of a body.
+
+    It is positive semidefinite exactly if the body is possible.
 
     Parameters
     ----------
@@ -106,7 +108,8 @@ def pseudo_inertia(mass: float, first_moment: Vector, rotational: Matrix) -> Mat
 
     References
     ----------
-    .. [1] P. Wensing, S. Kim, J.-J. Slotine, "Linear Matrix Inequalities for Physically Consistent Inertial Parameter
+    .. [1] P. Wensing, S. Kim, J.-J. Slotine, "Linear Matrix Inequalities for Physically Consistent
+       Inertial Parameter
        Identification", IEEE RA-L 3(1), 2018.
 
     """

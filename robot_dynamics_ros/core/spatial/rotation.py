@@ -1,7 +1,8 @@
 """
 Rotations: roll-pitch-yaw, axis and angle, quaternions, exponential and logarithm.
 
-A rotation matrix ``R`` of frame `b` in frame `a` maps coordinates from `b` to `a`. Quaternions are ``[x, y, z, w]``.
+A rotation matrix ``R`` of frame `b` in frame `a` maps coordinates from `b` to `a`. Quaternions are
+``[x, y, z, w]``.
 
 """
 
@@ -57,17 +58,19 @@ def rpy_from_rotation(rotation: Matrix) -> Vector:
 
 
 def rotation_from_axis_angle(axis: Vector, angle: float) -> Matrix:
-    """Return the rotation by `angle` [rad] about the unit vector `axis` (Rodrigues' formula), shape (3, 3)."""
+    """Return the rotation by `angle` [rad] about the unit vector `axis`, shape (3, 3)."""
     cross = skew(axis)
-    return np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross
+    rotation: Matrix = np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross
+    return rotation
 
 
 def rotation_from_z_to(axis: Vector) -> Matrix:
     """
     Return a rotation that takes the z axis to the unit vector `axis`.
 
-    It is the smallest one for an axis in the upper half space. In the lower one it is half a turn about x, followed by the
-    smallest rotation. For axes along +-x, +-y and +-z every entry is exactly 0 or +-1.
+    It is the smallest one for an axis in the upper half space. In the lower one it is half a turn
+    about x, followed by the smallest rotation. For axes along +-x, +-y and +-z every entry is
+    exactly 0 or +-1.
 
     Parameters
     ----------
@@ -81,7 +84,7 @@ def rotation_from_z_to(axis: Vector) -> Matrix:
 
     """
     x, y, z = (float(value) for value in axis)
-    # 1 + z would cancel near -z, so the lower half space takes the mirrored axis and turns the result back.
+    # 1 + z would cancel near -z: the lower half space mirrors the axis and turns the result back.
     side = 1.0 if z >= 0.0 else -1.0
     y, z = side * y, side * z
     k = 1.0 / (1.0 + z)
@@ -92,11 +95,12 @@ def rotation_from_z_to(axis: Vector) -> Matrix:
             [-x, -y, z],
         ]
     )
-    return np.array([[1.0], [side], [side]]) * upper
+    rotation: Matrix = np.array([[1.0], [side], [side]]) * upper
+    return rotation
 
 
 def rotation_from_quaternion(quaternion: Vector) -> Matrix:
-    """Return the rotation of a quaternion ``[x, y, z, w]``, which is normalised first, shape (3, 3)."""
+    """Return the rotation of a quaternion ``[x, y, z, w]`` of any length, shape (3, 3)."""
     x, y, z, w = quaternion / np.linalg.norm(quaternion)
     return np.array(
         [
@@ -108,7 +112,12 @@ def rotation_from_quaternion(quaternion: Vector) -> Matrix:
 
 
 def quaternion_product(left: Vector, right: Vector) -> Vector:
-    """Return the product of two quaternions ``[x, y, z, w]``: first `right`, then `left`, shape (4,)."""
+    """
+    Return the product of two quaternions ``[x, y, z, w]``.
+
+    First `right`, then `left`, shape (4,).
+
+    """
     lv, lw = left[:3], left[3]
     rv, rw = right[:3], right[3]
     return np.append(lw * rv + rw * lv + np.cross(lv, rv), lw * rw - lv @ rv)
@@ -127,9 +136,9 @@ def rotation_vector_from_quaternion(quaternion: Vector) -> Vector:
     if w < 0.0:
         vector, w = -vector, -w
     norm = float(np.linalg.norm(vector))
-    if norm < 1e-12:
-        return 2.0 * vector
-    return 2.0 * np.arctan2(norm, w) / norm * vector
+    scale = 2.0 if norm < 1e-12 else 2.0 * float(np.arctan2(norm, w)) / norm
+    rotation_vector: Vector = scale * vector
+    return rotation_vector
 
 
 def left_jacobian(rotation_vector: Vector) -> Matrix:
@@ -143,9 +152,11 @@ def left_jacobian(rotation_vector: Vector) -> Matrix:
     """
     angle = float(np.linalg.norm(rotation_vector))
     cross = skew(rotation_vector)
-    if angle < 1e-4:
-        first, second = 0.5 - angle**2 / 24.0, 1.0 / 6.0 - angle**2 / 120.0
+    if angle < 1e-2:
+        square = angle**2
+        first = 0.5 - square / 24.0 * (1.0 - square / 30.0)
+        second = 1.0 / 6.0 - square / 120.0 * (1.0 - square / 42.0)
     else:
-        first = (1.0 - np.cos(angle)) / angle**2
+        first = 2.0 * (np.sin(0.5 * angle) / angle) ** 2
         second = (angle - np.sin(angle)) / angle**3
     return np.eye(3) + first * cross + second * cross @ cross

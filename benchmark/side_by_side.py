@@ -1,0 +1,44 @@
+"""Timing of two calls in turn, so that a change of the machine's speed meets both alike."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Medians of the times of two calls [s], and the median of their ratio, round by round."""
+
+    ours: float
+    theirs: float
+    ratio: float
+
+
+def time_pair(
+    ours: Callable[[], object],
+    theirs: Callable[[], object],
+    *,
+    calls: int = 2000,
+    rounds: int = 25,
+) -> Pair:
+    """Time both callables in turn for `rounds` rounds of `calls` calls each."""
+    ours(), theirs()
+    times: list[tuple[float, float]] = []
+    for _ in range(rounds):
+        times.append((_time(ours, calls), _time(theirs, calls)))
+    return Pair(
+        median(t for t, _ in times),
+        median(t for _, t in times),
+        median(t / u for t, u in times),
+    )
+
+
+def _time(call: Callable[[], object], calls: int) -> float:
+    numbers = range(calls)
+    start = time.perf_counter()
+    for _ in numbers:
+        call()
+    return (time.perf_counter() - start) / calls

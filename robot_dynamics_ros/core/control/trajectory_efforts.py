@@ -1,0 +1,63 @@
+"""The efforts that a trajectory needs at its points, by inverse dynamics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.core.arrays import Matrix
+from robot_dynamics_ros.core.dynamics import rnea_batch
+from robot_dynamics_ros.core.exceptions import TrajectoryError
+from robot_dynamics_ros.core.friction.friction_model import FrictionModel
+from robot_dynamics_ros.core.model.robot_model import require_single_joints, RobotModel
+from robot_dynamics_ros.core.trajectory.spline import JointTrajectory
+
+
+def trajectory_efforts(
+    model: RobotModel,
+    joint_names: Sequence[str],
+    times: Any,
+    positions: Any,
+    velocities: Any = None,
+    accelerations: Any = None,
+    *,
+    friction: FrictionModel | None = None,
+) -> Matrix:
+    """
+    Compute ``M(q) a + C(q, v) v + g(q) + tau_friction(v)`` at every point of a trajectory.
+
+    Parameters
+    ----------
+    model : RobotModel
+        Arm with joints of one coordinate. A model without gravity leaves out ``g(q)``.
+    joint_names : sequence of str
+        Joints in the order of the points: all of the robot, in any order.
+    times, positions, velocities, accelerations
+        The points, see `JointTrajectory.from_points`; derivatives that they lack are derived.
+    friction : FrictionModel, optional
+        Friction to add.
+
+    Returns
+    -------
+    tau : ndarray, shape (n_points, n)
+        Actuator torques [N m | N], in the order of `joint_names`.
+
+    Raises
+    ------
+    ModelError
+        If a joint has several coordinates.
+    TrajectoryError
+        If the trajectory cannot be used, or its joints are not those of the robot.
+
+    """
+    require_single_joints(model, 'annotating a trajectory')
+    given = JointTrajectory.from_points(joint_names, times, positions, velocities, accelerations)
+    trajectory = given.ordered(model.joint_names)
+    tau = rnea_batch(model, trajectory.positions, trajectory.velocities, trajectory.accelerations)
+    if friction is not None:
+        tau = tau + friction.torque(trajectory.velocities)
+    if not np.isfinite(tau).all():
+        raise TrajectoryError('the efforts are not finite')
+    return np.ascontiguousarray(tau[:, [model.joint_names.index(name) for name in joint_names]])

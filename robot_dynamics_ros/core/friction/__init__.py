@@ -1,0 +1,1 @@
+"""Joint friction: smooth for commands, with true sticking for simulation."""

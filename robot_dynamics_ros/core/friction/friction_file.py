@@ -1,0 +1,138 @@
+"""
+The YAML file of joint friction.
+
+One entry for every joint of the robot, none for others::
+
+    friction:
+      joint_1: {viscous: 8.0, coulomb: 7.0}
+      joint_2:
+        viscous: 8.0               # [N m s/rad | N s/m], required coulomb_positive: 7.0      # [N
+        m | N] for positive velocity; instead of `coulomb` for both directions coulomb_negative:
+        6.5      # magnitude for negative velocity smoothing_velocity: 0.05   # [rad/s | m/s] of
+        the smooth form for commands, optional static_ratio: 1.3          # static over Coulomb
+        level, >= 1, for simulation, optional stribeck_velocity: 0.05    # [rad/s | m/s] for
+        simulation, optional
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from robot_dynamics_ros.core.exceptions import ConfigurationError
+from robot_dynamics_ros.core.friction.friction_values import (
+    check_friction_value,
+    DEFAULT_SMOOTHING_VELOCITY,
+    DEFAULT_STRIBECK_VELOCITY,
+)
+
+
+@dataclass(frozen=True)
+class JointFriction:
+    """Friction of one joint; the attributes are the keys of the file, with their units."""
+
+    viscous: float
+    coulomb_positive: float
+    coulomb_negative: float
+    smoothing_velocity: float = DEFAULT_SMOOTHING_VELOCITY
+    static_ratio: float = 1.0
+    stribeck_velocity: float = DEFAULT_STRIBECK_VELOCITY
+
+
+KEYS = ('coulomb', *JointFriction.__dataclass_fields__)
+
+
+def read_friction_file(path: str | Path, joint_names: Sequence[str]) -> tuple[JointFriction, ...]:
+    """
+    Read the friction of every joint.
+
+    Parameters
+    ----------
+    path : str or Path
+        YAML file.
+    joint_names : sequence of str
+        Joints of the robot.
+
+    Returns
+    -------
+    friction : tuple of JointFriction
+        In the order of `joint_names`.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file cannot be read, joints are missing or unknown, or a value is refused; one line.
+
+    """
+    try:
+        text = Path(path).read_text(encoding='utf-8')
+        _refuse_repeated_keys(yaml.compose(text, Loader=yaml.SafeLoader))
+        content = yaml.safe_load(text)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        reason = ' '.join(str(error).split())
+        raise ConfigurationError(f'friction file {path} cannot be read: {reason}') from error
+    except ConfigurationError as error:
+        raise ConfigurationError(f'friction file {path}: {error}') from error
+    joints = content.get('friction') if isinstance(content, Mapping) else None
+    if not isinstance(joints, Mapping):
+        raise ConfigurationError(
+            f"friction file {path}: expected a mapping of joints under 'friction'"
+        )
+    missing = [name for name in joint_names if name not in joints]
+    unknown = [str(name) for name in joints if name not in joint_names]
+    if missing or unknown:
+        said = [f'no entry for {", ".join(missing)}'] if missing else []
+        said += [f'unknown joint {", ".join(unknown)}'] if unknown else []
+        raise ConfigurationError(
+            f'friction file {path}: {"; ".join(said)}; the robot has: {", ".join(joint_names)}'
+        )
+    try:
+        return tuple(_joint_friction(name, joints[name]) for name in joint_names)
+    except ConfigurationError as error:
+        raise ConfigurationError(f'friction file {path}: {error}') from error
+
+
+def _joint_friction(name: str, entry: Any) -> JointFriction:
+    if not isinstance(entry, Mapping):
+        raise ConfigurationError(f"joint '{name}': expected keys such as viscous and coulomb")
+    for key, value in entry.items():
+        if key not in KEYS:
+            raise ConfigurationError(
+                f"joint '{name}': unknown key '{key}'; there are: {', '.join(KEYS)}"
+            )
+        check_friction_value(name, key, value)
+    values = dict(entry)
+    if 'coulomb' in values:
+        if 'coulomb_positive' in values or 'coulomb_negative' in values:
+            raise ConfigurationError(
+                f"joint '{name}': give either coulomb, or coulomb_positive and coulomb_negative"
+            )
+        values['coulomb_positive'] = values['coulomb_negative'] = values.pop('coulomb')
+    for key in ('viscous', 'coulomb_positive', 'coulomb_negative'):
+        if key not in values:
+            raise ConfigurationError(f"joint '{name}': {key} is missing")
+    return JointFriction(**{key: float(value) for key, value in values.items()})
+
+
+def _refuse_repeated_keys(node: Any) -> None:
+    """
+    Look for keys that stand twice, of which YAML would silently take the last.
+
+    Raises
+    ------
+    ConfigurationError
+        If there are any.
+
+    """
+    if isinstance(node, yaml.MappingNode):
+        keys = [key.value for key, _ in node.value]
+        repeated = sorted({key for key in keys if keys.count(key) > 1})
+        if repeated:
+            raise ConfigurationError(f'{", ".join(repeated)} stands twice')
+        for _, value in node.value:
+            _refuse_repeated_keys(value)

@@ -1,0 +1,125 @@
+r"""
+Friction of joints as a smooth function of velocity, for commands.
+
+.. math:: \tau_f(v) = b\,v + F_c(\mathrm{sgn}\,v)\,\tanh(v / v_s)
+
+with viscous friction `b` and a Coulomb level `F_c` that may differ between the two directions. It
+has the sign of `v`: it is what the actuator must add. Its slope is nowhere more than ``b + F_c /
+v_s``, so that noise on `v` near zero does not become chatter.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robot_dynamics_ros.core.arrays import Vector
+from robot_dynamics_ros.core.friction.friction_file import read_friction_file
+from robot_dynamics_ros.core.friction.friction_values import (
+    DEFAULT_SMOOTHING_VELOCITY,
+    friction_per_joint,
+)
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.core.model.robot_model import RobotModel
+
+
+@dataclass(frozen=True, eq=False)
+class FrictionModel:
+    """
+    Viscous and smooth Coulomb friction of `n` degrees of freedom.
+
+    Attributes
+    ----------
+    joint_names : tuple of str
+    viscous : ndarray, shape (n,)
+        Viscous friction [N m s/rad | N s/m].
+    coulomb_positive, coulomb_negative : ndarray, shape (n,)
+        Magnitude of the Coulomb friction for positive and for negative velocity [N m | N].
+    smoothing_velocity : ndarray, shape (n,)
+        Scale `v_s` of the smooth transition [rad/s | m/s]. As for the others, a scalar counts for
+        every joint.
+    is_symmetric : bool
+        Whether the Coulomb levels of both directions agree.
+
+    Raises
+    ------
+    ConfigurationError
+        If a value is negative or not finite, a smoothing velocity is not positive, or shapes
+        differ.
+
+    """
+
+    joint_names: tuple[str, ...]
+    viscous: Vector
+    coulomb_positive: Vector
+    coulomb_negative: Vector
+    smoothing_velocity: Vector
+    is_symmetric: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        names = tuple(self.joint_names)
+        object.__setattr__(self, 'joint_names', names)
+        for key in ('viscous', 'coulomb_positive', 'coulomb_negative', 'smoothing_velocity'):
+            object.__setattr__(self, key, friction_per_joint(names, key, getattr(self, key)))
+        symmetric = np.array_equal(self.coulomb_positive, self.coulomb_negative)
+        object.__setattr__(self, 'is_symmetric', symmetric)
+
+    @classmethod
+    def from_model(
+        cls, model: RobotModel, smoothing_velocity: float = DEFAULT_SMOOTHING_VELOCITY
+    ) -> FrictionModel:
+        """
+        Return the friction that the robot's description states (``<dynamics damping friction>``).
+
+        Raises
+        ------
+        ConfigurationError
+            If a value is negative or not finite, with the name of the joint.
+
+        """
+        level = model.friction
+        return cls(model.v_names, model.damping, level, level, np.array(smoothing_velocity))
+
+    @classmethod
+    def from_file(cls, path: str | Path, joint_names: Sequence[str]) -> FrictionModel:
+        """
+        Read the friction from a YAML file, see `friction_file`.
+
+        Raises
+        ------
+        ConfigurationError
+            If the file cannot be read or a value is refused; one line with file, joint and key.
+
+        """
+        joints = read_friction_file(path, joint_names)
+        return cls(
+            tuple(joint_names),
+            np.array([joint.viscous for joint in joints]),
+            np.array([joint.coulomb_positive for joint in joints]),
+            np.array([joint.coulomb_negative for joint in joints]),
+            np.array([joint.smoothing_velocity for joint in joints]),
+        )
+
+    def torque(self, v: Vector) -> Vector:
+        """
+        Return the friction torque, in the shape of `v` and with its sign [N m | N].
+
+        Parameters
+        ----------
+        v : ndarray, shape (n,) or (n_samples, n)
+            Joint velocities [rad/s | m/s].
+
+        """
+        level = self.coulomb_positive
+        if not self.is_symmetric:
+            level = np.where(v < 0.0, self.coulomb_negative, level)
+        torque: Vector = np.tanh(v / self.smoothing_velocity)
+        torque *= level
+        torque += self.viscous * v
+        return torque

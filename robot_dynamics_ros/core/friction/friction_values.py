@@ -1,0 +1,70 @@
+"""Ranges and defaults of friction values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.core.arrays import frozen, Vector
+from robot_dynamics_ros.core.exceptions import ConfigurationError
+
+DEFAULT_SMOOTHING_VELOCITY = 0.05
+"""Velocity at which the smooth Coulomb torque reaches 76 % of its level [rad/s | m/s]."""
+
+DEFAULT_STRIBECK_VELOCITY = 0.05
+"""Velocity over which the static level falls to the Coulomb level [rad/s | m/s]."""
+
+_POSITIVE = ('smoothing_velocity', 'stribeck_velocity')
+
+
+def friction_per_joint(joint_names: Sequence[str], key: str, values: Any) -> Vector:
+    """
+    Return a read-only array with one value per joint.
+
+    Parameters
+    ----------
+    joint_names : sequence of str
+        Joints.
+    key : str
+        Name of the quantity, as in `friction_file`.
+    values : float or array_like, shape (n,)
+        A scalar counts for every joint.
+
+    Raises
+    ------
+    ConfigurationError
+        If a value is out of range or there are neither one nor `n`; the message names joint and
+        key.
+
+    """
+    array = np.asarray(values, dtype=np.float64)
+    n = len(joint_names)
+    if array.shape not in ((), (n,)):
+        raise ConfigurationError(f'{key} has shape {array.shape}, expected one number or {n}')
+    array = frozen(np.broadcast_to(array, n))
+    for name, value in zip(joint_names, array.tolist()):
+        check_friction_value(name, key, value)
+    return array
+
+
+def check_friction_value(joint: str, key: str, value: Any) -> None:
+    """
+    Refuse an impossible value.
+
+    Raises
+    ------
+    ConfigurationError
+        If it is no finite number or out of the range of its key.
+
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+        raise ConfigurationError(f"joint '{joint}': {key} is {value!r}, expected a finite number")
+    if key == 'static_ratio':
+        if value < 1.0:
+            raise ConfigurationError(f"joint '{joint}': {key} is {value:g}, expected >= 1")
+    elif value < 0.0 or (key in _POSITIVE and value == 0.0):
+        bound = '> 0' if key in _POSITIVE else '>= 0'
+        raise ConfigurationError(f"joint '{joint}': {key} is {value:g}, expected {bound}")

@@ -1,0 +1,1 @@
+"""Signal processing on recorded samples with their real, irregular time stamps."""

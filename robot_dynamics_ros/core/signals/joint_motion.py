@@ -1,0 +1,106 @@
+"""Positions, velocities and accelerations of a recorded motion, filtered alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_dynamics_ros.core.arrays import as_matrix, Matrix, Vector
+from robot_dynamics_ros.core.signals.zero_phase import split_at_gaps, ZeroPhaseFilter
+
+LARGEST_DISAGREEMENT = 0.2
+"""Measured velocities that differ more from the derivative of the positions are not used."""
+
+
+@dataclass(frozen=True)
+class JointMotion:
+    """
+    A motion at the stamps of its log.
+
+    Attributes
+    ----------
+    stamps : ndarray, shape (n,)
+        [s]
+    q, v, a : ndarray, shape (n, nv)
+        Filtered positions, velocities and accelerations [rad | m, ... per s, ... per s^2]; NaN
+        where the log has too few samples between gaps.
+    reliable : ndarray of bool, shape (n,)
+        False where the acceleration cannot be trusted: where it is NaN and, if positions were
+        differentiated twice, next to the ends, since a filter cannot know how a curve goes on.
+    velocity_source : str
+        ``'measured'`` or ``'differentiated position'``.
+    velocity_disagreement : float or None
+        norm(measured - derivative of position) / norm(derivative), after filtering; None without
+        measured velocity.
+
+    """
+
+    stamps: Vector
+    q: Matrix
+    v: Matrix
+    a: Matrix
+    reliable: NDArray[np.bool_]
+    velocity_source: str
+    velocity_disagreement: float | None
+
+
+def joint_motion(
+    stamps: Vector,
+    position: Matrix,
+    velocity: Matrix | None,
+    low_pass: ZeroPhaseFilter,
+) -> JointMotion:
+    """
+    Filter and differentiate a log.
+
+    A measured velocity saves one differentiation and is used when it is complete and agrees with
+    the positions; otherwise positions are differentiated twice.
+
+    Parameters
+    ----------
+    stamps : ndarray, shape (n,)
+        Strictly increasing times [s].
+    position : ndarray, shape (n, nv)
+        Finite positions [rad | m].
+    velocity : ndarray, shape (n, nv), or None
+        Measured velocities [rad/s | m/s]; NaN where missing.
+    low_pass : ZeroPhaseFilter
+        The filter of all signals.
+
+    Raises
+    ------
+    DimensionError
+        If shapes do not agree.
+    NonFiniteError
+        If a position is not finite.
+    ConfigurationError
+        If the filter's cutoff does not suit the sampling rate.
+
+    """
+    q, v, a = low_pass.derivatives(stamps, position, 2)
+    disagreement = None
+    source = 'differentiated position'
+    if velocity is not None and np.isfinite(velocity).all():
+        velocity = as_matrix('velocity', velocity, (len(stamps), q.shape[1]))
+        measured, slope = low_pass.derivatives(stamps, velocity, 1)
+        known = np.isfinite(v).all(axis=1)
+        size = float(np.linalg.norm(v[known]))
+        if size > 0.0:
+            disagreement = float(np.linalg.norm((measured - v)[known])) / size
+            if disagreement <= LARGEST_DISAGREEMENT:
+                v, a, source = measured, slope, 'measured'
+    reliable = np.array(np.isfinite(a).all(axis=1), dtype=bool)
+    if source != 'measured' and low_pass.cutoff is not None:
+        reliable &= _away_from_ends(stamps, low_pass.cutoff)
+    return JointMotion(stamps, q, v, a, reliable, source, disagreement)
+
+
+def _away_from_ends(stamps: Vector, cutoff: float) -> NDArray[np.bool_]:
+    """Mark the samples that are further than half a period of the cutoff from a gap or an end."""
+    away = np.ones(len(stamps), dtype=bool)
+    for part in split_at_gaps(stamps, cutoff):
+        times = stamps[part]
+        away[part] = np.minimum(times - times[0], times[-1] - times) >= 0.5 / cutoff
+    return away

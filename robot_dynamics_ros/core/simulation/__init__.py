@@ -1,0 +1,1 @@
+"""The robot as a plant that answers torques with motion."""

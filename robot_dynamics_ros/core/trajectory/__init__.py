@@ -1,0 +1,1 @@
+"""References in time: splines through trajectory points, streamed points and the ES5 scenarios."""
