@@ -40,6 +40,14 @@ def as_vector(name: str, value: Any, size: int) -> Vector:
         If the shape is not ``(size,)``.
 
     """
+    if (
+        type(value) is np.ndarray
+        and value.dtype is _FLOAT64
+        and value.ndim == 1
+        and len(value) == size
+        and value.flags.carray
+    ):
+        return value
     return as_array(name, value, (size,))
 
 
@@ -72,10 +80,13 @@ def as_array(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float6
         If the shape is another one.
 
     """
-    if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == shape:
-        flags = value.flags
-        if flags.carray:
-            return value
+    if (
+        type(value) is np.ndarray
+        and value.dtype is _FLOAT64
+        and value.shape == shape
+        and value.flags.carray
+    ):
+        return value
     array = np.array(value, dtype=np.float64, order='C')
     if array.shape != shape:
         raise DimensionError(name, shape, array.shape)

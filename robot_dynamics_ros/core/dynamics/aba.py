@@ -49,7 +49,7 @@ from robot_dynamics_ros.core.dynamics.mimic_dynamics import (
 )
 from robot_dynamics_ros.core.dynamics.samples import as_samples, in_parallel, refuse_non_finite
 from robot_dynamics_ros.core.exceptions import SingularMassMatrixError
-from robot_dynamics_ros.core.jit import inner, kernel
+from robot_dynamics_ros.core.jit import inner, kernel, Quick
 from robot_dynamics_ros.core.model.kernel_layout import (
     ARMATURE,
     FREE,
@@ -83,159 +83,167 @@ PIVOT_TOLERANCE = 1e-12
 
 
 @inner
-def _motion_from_parent(row: Vector, up: Vector, source: int, target: int) -> None:
-    """Write the parent's motion ``up[source]`` to ``row[target]``, in the body's frame."""
-    wx = up[source + 3]
-    wy = up[source + 4]
-    wz = up[source + 5]
-    vx = up[source] + wy * row[P + 2] - wz * row[P + 1]
-    vy = up[source + 1] + wz * row[P] - wx * row[P + 2]
-    vz = up[source + 2] + wx * row[P + 1] - wy * row[P]
+def _motion_from_parent(work: Matrix, i: int, p: int, source: int, target: int) -> None:
+    """Write the motion ``work[p, source:]`` to ``work[i, target:]``, in the frame of body `i`."""
+    wx = work[p, source + 3]
+    wy = work[p, source + 4]
+    wz = work[p, source + 5]
+    vx = work[p, source] + wy * work[i, P + 2] - wz * work[i, P + 1]
+    vy = work[p, source + 1] + wz * work[i, P] - wx * work[i, P + 2]
+    vz = work[p, source + 2] + wx * work[i, P + 1] - wy * work[i, P]
     for k in range(3):
-        row[target + k] = row[E + k] * vx + row[E + 3 + k] * vy + row[E + 6 + k] * vz
-        row[target + 3 + k] = row[E + k] * wx + row[E + 3 + k] * wy + row[E + 6 + k] * wz
+        work[i, target + k] = (
+            work[i, E + k] * vx + work[i, E + 3 + k] * vy + work[i, E + 6 + k] * vz
+        )
+        work[i, target + 3 + k] = (
+            work[i, E + k] * wx + work[i, E + 3 + k] * wy + work[i, E + 6 + k] * wz
+        )
 
 
 @inner
-def _velocity(body: Vector, row: Vector, v: Vector) -> None:
-    """Add the joint's own velocity to ``row[V]`` and write the acceleration `C` that it causes."""
-    iv = int(body[IV])
-    if body[KIND] == REVOLUTE:
-        rate = body[MULTIPLIER] * v[iv]
-        row[V + 5] += rate
-        row[C] = row[V + 1] * rate
-        row[C + 1] = -row[V] * rate
-        row[C + 2] = 0.0
-        row[C + 3] = row[V + 4] * rate
-        row[C + 4] = -row[V + 3] * rate
-        row[C + 5] = 0.0
-    elif body[KIND] == FREE:
+def _velocity(robot: Matrix, work: Matrix, i: int, v: Vector) -> None:
+    """Add the joint's own velocity to `V` and write the acceleration `C` that it causes."""
+    b = 1 + i
+    iv = int(robot[b, IV])
+    if robot[b, KIND] == REVOLUTE:
+        rate = robot[b, MULTIPLIER] * v[iv]
+        work[i, V + 5] += rate
+        work[i, C] = work[i, V + 1] * rate
+        work[i, C + 1] = -work[i, V] * rate
+        work[i, C + 2] = 0.0
+        work[i, C + 3] = work[i, V + 4] * rate
+        work[i, C + 4] = -work[i, V + 3] * rate
+        work[i, C + 5] = 0.0
+    elif robot[b, KIND] == FREE:
         for k in range(6):
-            row[V + k] += v[iv + k]
+            work[i, V + k] += v[iv + k]
         # V x v_joint
         for k in range(3):
-            a = (k + 1) % 3
-            b = (k + 2) % 3
-            row[C + k] = (
-                row[V + 3 + a] * v[iv + b]
-                - row[V + 3 + b] * v[iv + a]
-                + row[V + a] * v[iv + 3 + b]
-                - row[V + b] * v[iv + 3 + a]
+            m = (k + 1) % 3
+            n = (k + 2) % 3
+            work[i, C + k] = (
+                work[i, V + 3 + m] * v[iv + n]
+                - work[i, V + 3 + n] * v[iv + m]
+                + work[i, V + m] * v[iv + 3 + n]
+                - work[i, V + n] * v[iv + 3 + m]
             )
-            row[C + 3 + k] = row[V + 3 + a] * v[iv + 3 + b] - row[V + 3 + b] * v[iv + 3 + a]
+            work[i, C + 3 + k] = (
+                work[i, V + 3 + m] * v[iv + 3 + n] - work[i, V + 3 + n] * v[iv + 3 + m]
+            )
     else:
-        rate = body[MULTIPLIER] * v[iv]
-        row[V + 2] += rate
-        row[C] = row[V + 4] * rate
-        row[C + 1] = -row[V + 3] * rate
-        row[C + 2] = 0.0
-        row[C + 3] = 0.0
-        row[C + 4] = 0.0
-        row[C + 5] = 0.0
+        rate = robot[b, MULTIPLIER] * v[iv]
+        work[i, V + 2] += rate
+        work[i, C] = work[i, V + 4] * rate
+        work[i, C + 1] = -work[i, V + 3] * rate
+        work[i, C + 2] = 0.0
+        work[i, C + 3] = 0.0
+        work[i, C + 4] = 0.0
+        work[i, C + 5] = 0.0
 
 
 @inner
-def _bias_wrench(row: Vector) -> None:
-    """Write ``V x* (I V)`` to ``row[PA]``; ``row[IA]`` still is the body's own inertia."""
-    multiply_articulated(row, IA, row, V, row, PA)
-    fx = row[PA]
-    fy = row[PA + 1]
-    fz = row[PA + 2]
-    nx = row[PA + 3]
-    ny = row[PA + 4]
-    nz = row[PA + 5]
-    vx = row[V]
-    vy = row[V + 1]
-    vz = row[V + 2]
-    wx = row[V + 3]
-    wy = row[V + 4]
-    wz = row[V + 5]
-    row[PA] = wy * fz - wz * fy
-    row[PA + 1] = wz * fx - wx * fz
-    row[PA + 2] = wx * fy - wy * fx
-    row[PA + 3] = wy * nz - wz * ny + vy * fz - vz * fy
-    row[PA + 4] = wz * nx - wx * nz + vz * fx - vx * fz
-    row[PA + 5] = wx * ny - wy * nx + vx * fy - vy * fx
+def _bias_wrench(work: Matrix, i: int) -> None:
+    """Write ``V x* (I V)`` to `PA`; `IA` still is the body's own inertia."""
+    multiply_articulated(work, i, IA, V, PA)
+    fx = work[i, PA]
+    fy = work[i, PA + 1]
+    fz = work[i, PA + 2]
+    nx = work[i, PA + 3]
+    ny = work[i, PA + 4]
+    nz = work[i, PA + 5]
+    vx = work[i, V]
+    vy = work[i, V + 1]
+    vz = work[i, V + 2]
+    wx = work[i, V + 3]
+    wy = work[i, V + 4]
+    wz = work[i, V + 5]
+    work[i, PA] = wy * fz - wz * fy
+    work[i, PA + 1] = wz * fx - wx * fz
+    work[i, PA + 2] = wx * fy - wy * fx
+    work[i, PA + 3] = wy * nz - wz * ny + vy * fz - vz * fy
+    work[i, PA + 4] = wz * nx - wx * nz + vz * fx - vx * fz
+    work[i, PA + 5] = wx * ny - wy * nx + vx * fy - vy * fx
 
 
 @inner
-def _eliminate(body: Vector, row: Vector, tau: Vector) -> bool:
+def _eliminate(robot: Matrix, work: Matrix, i: int, tau: Vector) -> bool:
     """
-    Take a joint with one axis out of ``row[IA]`` and ``row[PA]``.
+    Take a joint with one axis out of ``work[i, IA]`` and ``work[i, PA]``.
 
     Return whether it moves inertia.
 
     """
-    if body[KIND] == REVOLUTE:
-        row[U] = row[INERTIA_B + 2]
-        row[U + 1] = row[INERTIA_B + 5]
-        row[U + 2] = row[INERTIA_B + 8]
-        row[U + 3] = row[INERTIA_D + 3]
-        row[U + 4] = row[INERTIA_D + 4]
-        row[U + 5] = row[INERTIA_D + 5]
-        bias = row[PA + 5]
-        own = row[U + 5]
-        trace = row[INERTIA_D] + row[INERTIA_D + 2] + row[INERTIA_D + 5]
+    b = 1 + i
+    if robot[b, KIND] == REVOLUTE:
+        work[i, U] = work[i, INERTIA_B + 2]
+        work[i, U + 1] = work[i, INERTIA_B + 5]
+        work[i, U + 2] = work[i, INERTIA_B + 8]
+        work[i, U + 3] = work[i, INERTIA_D + 3]
+        work[i, U + 4] = work[i, INERTIA_D + 4]
+        work[i, U + 5] = work[i, INERTIA_D + 5]
+        bias = work[i, PA + 5]
+        own = work[i, U + 5]
+        trace = work[i, INERTIA_D] + work[i, INERTIA_D + 2] + work[i, INERTIA_D + 5]
     else:
-        row[U] = row[INERTIA_A + 3]
-        row[U + 1] = row[INERTIA_A + 4]
-        row[U + 2] = row[INERTIA_A + 5]
-        row[U + 3] = row[INERTIA_B + 6]
-        row[U + 4] = row[INERTIA_B + 7]
-        row[U + 5] = row[INERTIA_B + 8]
-        bias = row[PA + 2]
-        own = row[U + 2]
-        trace = row[INERTIA_A] + row[INERTIA_A + 2] + row[INERTIA_A + 5]
-    pivot = own + body[ARMATURE]
+        work[i, U] = work[i, INERTIA_A + 3]
+        work[i, U + 1] = work[i, INERTIA_A + 4]
+        work[i, U + 2] = work[i, INERTIA_A + 5]
+        work[i, U + 3] = work[i, INERTIA_B + 6]
+        work[i, U + 4] = work[i, INERTIA_B + 7]
+        work[i, U + 5] = work[i, INERTIA_B + 8]
+        bias = work[i, PA + 2]
+        own = work[i, U + 2]
+        trace = work[i, INERTIA_A] + work[i, INERTIA_A + 2] + work[i, INERTIA_A + 5]
+    pivot = own + robot[b, ARMATURE]
     if not pivot > PIVOT_TOLERANCE * trace:
         return False
-    effort = tau[int(body[IV])] - bias
-    row[PIVOT] = pivot
-    row[EFFORT] = effort
+    effort = tau[int(robot[b, IV])] - bias
+    work[i, PIVOT] = pivot
+    work[i, EFFORT] = effort
     # I^a = I^A - U U^T / D
     k = 0
     for r in range(3):
         for c in range(r + 1):
-            row[INERTIA_A + k] -= row[U + r] * row[U + c] / pivot
-            row[INERTIA_D + k] -= row[U + 3 + r] * row[U + 3 + c] / pivot
+            work[i, INERTIA_A + k] -= work[i, U + r] * work[i, U + c] / pivot
+            work[i, INERTIA_D + k] -= work[i, U + 3 + r] * work[i, U + 3 + c] / pivot
             k += 1
         for c in range(3):
-            row[INERTIA_B + 3 * r + c] -= row[U + r] * row[U + 3 + c] / pivot
+            work[i, INERTIA_B + 3 * r + c] -= work[i, U + r] * work[i, U + 3 + c] / pivot
     # p^a = p + I^a c + U u / D; ACC is free for I^a c
-    multiply_articulated(row, IA, row, C, row, ACC)
+    multiply_articulated(work, i, IA, C, ACC)
     for k in range(6):
-        row[PA + k] += row[ACC + k] + row[U + k] * effort / pivot
+        work[i, PA + k] += work[i, ACC + k] + work[i, U + k] * effort / pivot
     return True
 
 
 @inner
-def _wrench_to_parent(row: Vector, up: Vector) -> None:
+def _bias_to_parent(work: Matrix, i: int, p: int) -> None:
     """Add the bias wrench to that of the parent."""
     for k in range(3):
-        up[PA + k] += (
-            row[E + 3 * k] * row[PA]
-            + row[E + 3 * k + 1] * row[PA + 1]
-            + row[E + 3 * k + 2] * row[PA + 2]
+        work[p, PA + k] += (
+            work[i, E + 3 * k] * work[i, PA]
+            + work[i, E + 3 * k + 1] * work[i, PA + 1]
+            + work[i, E + 3 * k + 2] * work[i, PA + 2]
         )
     for k in range(3):
         a = (k + 1) % 3
         b = (k + 2) % 3
         fa = (
-            row[E + 3 * a] * row[PA]
-            + row[E + 3 * a + 1] * row[PA + 1]
-            + row[E + 3 * a + 2] * row[PA + 2]
+            work[i, E + 3 * a] * work[i, PA]
+            + work[i, E + 3 * a + 1] * work[i, PA + 1]
+            + work[i, E + 3 * a + 2] * work[i, PA + 2]
         )
         fb = (
-            row[E + 3 * b] * row[PA]
-            + row[E + 3 * b + 1] * row[PA + 1]
-            + row[E + 3 * b + 2] * row[PA + 2]
+            work[i, E + 3 * b] * work[i, PA]
+            + work[i, E + 3 * b + 1] * work[i, PA + 1]
+            + work[i, E + 3 * b + 2] * work[i, PA + 2]
         )
-        up[PA + 3 + k] += (
-            row[E + 3 * k] * row[PA + 3]
-            + row[E + 3 * k + 1] * row[PA + 4]
-            + row[E + 3 * k + 2] * row[PA + 5]
-            + row[P + a] * fb
-            - row[P + b] * fa
+        work[p, PA + 3 + k] += (
+            work[i, E + 3 * k] * work[i, PA + 3]
+            + work[i, E + 3 * k + 1] * work[i, PA + 4]
+            + work[i, E + 3 * k + 2] * work[i, PA + 5]
+            + work[i, P + a] * fb
+            - work[i, P + b] * fa
         )
 
 
@@ -248,65 +256,62 @@ def aba_kernel(robot: Matrix, work: Matrix, q: Vector, v: Vector, tau: Vector, a
 
     """
     n = int(robot[0, NBODIES])
+    base = work.shape[0] - 1  # the scratch row
     # Pass 1: base to tips
     for i in range(n):
-        body = robot[1 + i]
-        row = work[i]
+        b = 1 + i
         local_pose(robot, i, q, work)
-        parent = int(body[PARENT])
+        parent = int(robot[b, PARENT])
         if parent < 0:
             for k in range(6):
-                row[V + k] = 0.0
+                work[i, V + k] = 0.0
         else:
-            _motion_from_parent(row, work[parent], V, V)
-        _velocity(body, row, v)
-        rigid_articulated(body, row, IA)
-        _bias_wrench(row)
+            _motion_from_parent(work, i, parent, V, V)
+        _velocity(robot, work, i, v)
+        rigid_articulated(robot, work, i, IA)
+        _bias_wrench(work, i)
     # Pass 2: tips to base
     for i in range(n - 1, -1, -1):
-        body = robot[1 + i]
-        row = work[i]
-        parent = int(body[PARENT])
-        iv = int(body[IV])
-        if body[KIND] == FREE:
+        b = 1 + i
+        parent = int(robot[b, PARENT])
+        iv = int(robot[b, IV])
+        if robot[b, KIND] == FREE:
             for k in range(6):
-                row[ACC + k] = tau[iv + k] - row[PA + k]
-                row[PA + k] = tau[iv + k]
-            singular = solve_articulated(row, IA, ACC, work[work.shape[0] - 1])
+                work[i, ACC + k] = tau[iv + k] - work[i, PA + k]
+                work[i, PA + k] = tau[iv + k]
+            singular = solve_articulated(work, i, IA, ACC, base)
             if singular >= 0:
                 return iv + singular
             if parent >= 0:
-                _wrench_to_parent(row, work[parent])
+                _bias_to_parent(work, i, parent)
         else:
-            if not _eliminate(body, row, tau):
+            if not _eliminate(robot, work, i, tau):
                 return iv
             if parent >= 0:
-                articulated_to_parent(row, IA, work[parent], IA)
-                _wrench_to_parent(row, work[parent])
+                articulated_to_parent(work, i, IA, parent)
+                _bias_to_parent(work, i, parent)
     # Pass 3: base to tips
-    base = work[work.shape[0] - 1]
     for k in range(3):
-        base[ACC + k] = -robot[0, GRAVITY + k]
-        base[ACC + 3 + k] = 0.0
+        work[base, ACC + k] = -robot[0, GRAVITY + k]
+        work[base, ACC + 3 + k] = 0.0
     for i in range(n):
-        body = robot[1 + i]
-        row = work[i]
-        parent = int(body[PARENT])
-        up = base if parent < 0 else work[parent]
-        iv = int(body[IV])
-        if body[KIND] == FREE:
+        b = 1 + i
+        parent = int(robot[b, PARENT])
+        up = base if parent < 0 else parent
+        iv = int(robot[b, IV])
+        if robot[b, KIND] == FREE:
             # U is free for the acceleration at rest
-            _motion_from_parent(row, up, ACC, U)
+            _motion_from_parent(work, i, up, ACC, U)
             for k in range(6):
-                a[iv + k] = row[ACC + k] - row[U + k] - row[C + k]
+                a[iv + k] = work[i, ACC + k] - work[i, U + k] - work[i, C + k]
         else:
-            _motion_from_parent(row, up, ACC, ACC)
-            total = row[EFFORT]
+            _motion_from_parent(work, i, up, ACC, ACC)
+            total = work[i, EFFORT]
             for k in range(6):
-                row[ACC + k] += row[C + k]
-                total -= row[U + k] * row[ACC + k]
-            a[iv] = total / row[PIVOT]
-            row[ACC + (5 if body[KIND] == REVOLUTE else 2)] += a[iv]
+                work[i, ACC + k] += work[i, C + k]
+                total -= work[i, U + k] * work[i, ACC + k]
+            a[iv] = total / work[i, PIVOT]
+            work[i, ACC + (5 if robot[b, KIND] == REVOLUTE else 2)] += a[iv]
     if is_finite(q) and is_finite(v) and is_finite(tau) and is_finite(a):
         return OK
     return NOT_FINITE
@@ -326,6 +331,10 @@ def aba_block_kernel(robot: Matrix, q: Matrix, v: Matrix, tau: Matrix, a: Matrix
         if aba_kernel(robot, work, q[s], v[s], tau[s], a[s]) != OK and bad < 0:
             bad = s
     return bad
+
+
+_aba = Quick(aba_kernel)
+_mimic_dynamics = Quick(mimic_dynamics_kernel)
 
 
 def forward_dynamics_kernel(model: RobotModel) -> Callable[..., int]:
@@ -374,8 +383,8 @@ def aba(model: RobotModel, q: Any, v: Any, tau: Any, f_ext: Any = None) -> Vecto
     if f_ext is not None:
         tau = tau + external_efforts(model, q, f_ext)
     a = np.empty(model.nv)
-    forward = forward_dynamics_kernel(model)
-    status = forward(model.kernel, np.empty(model.work_shape), q, v, tau, a)
+    forward = _mimic_dynamics if model.kernel[0, MIMIC] else _aba
+    status = forward.call(model.kernel, np.empty(model.work_shape), q, v, tau, a)
     if status != OK:
         if status >= 0 and np.isfinite(q).all():
             raise SingularMassMatrixError(model.v_names[status])

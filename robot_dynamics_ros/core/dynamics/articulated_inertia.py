@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from robot_dynamics_ros.core.arrays import Vector
+from robot_dynamics_ros.core.arrays import Matrix
 from robot_dynamics_ros.core.jit import inner
 from robot_dynamics_ros.core.model.kernel_layout import FIRST_MOMENT, INERTIA, MASS
 
@@ -23,100 +23,110 @@ _P = 9
 
 
 @inner
-def rigid_articulated(body: Vector, row: Vector, at: int) -> None:
+def rigid_articulated(robot: Matrix, work: Matrix, i: int, at: int) -> None:
     """Write the inertia of a rigid body: ``A = m 1``, ``B = -[h]``, ``D = I``."""
-    m = body[MASS]
+    d = 1 + i
+    m = robot[d, MASS]
     for k in range(6):
-        row[at + k] = 0.0
-        row[at + BLOCK_D + k] = body[INERTIA + k]
-    row[at] = m
-    row[at + 2] = m
-    row[at + 5] = m
+        work[i, at + k] = 0.0
+        work[i, at + BLOCK_D + k] = robot[d, INERTIA + k]
+    work[i, at] = m
+    work[i, at + 2] = m
+    work[i, at + 5] = m
     b = at + BLOCK_B
-    row[b] = 0.0
-    row[b + 1] = body[FIRST_MOMENT + 2]
-    row[b + 2] = -body[FIRST_MOMENT + 1]
-    row[b + 3] = -body[FIRST_MOMENT + 2]
-    row[b + 4] = 0.0
-    row[b + 5] = body[FIRST_MOMENT]
-    row[b + 6] = body[FIRST_MOMENT + 1]
-    row[b + 7] = -body[FIRST_MOMENT]
-    row[b + 8] = 0.0
+    work[i, b] = 0.0
+    work[i, b + 1] = robot[d, FIRST_MOMENT + 2]
+    work[i, b + 2] = -robot[d, FIRST_MOMENT + 1]
+    work[i, b + 3] = -robot[d, FIRST_MOMENT + 2]
+    work[i, b + 4] = 0.0
+    work[i, b + 5] = robot[d, FIRST_MOMENT]
+    work[i, b + 6] = robot[d, FIRST_MOMENT + 1]
+    work[i, b + 7] = -robot[d, FIRST_MOMENT]
+    work[i, b + 8] = 0.0
 
 
 @inner
-def multiply_articulated(
-    inertia: Vector, at: int, motion: Vector, m: int, wrench: Vector, w: int
-) -> None:
-    """Write inertia times motion ``motion[m:m + 6]`` to ``wrench[w:w + 6]``."""
+def multiply_articulated(work: Matrix, i: int, at: int, m: int, w: int) -> None:
+    """Write the inertia times the motion in ``work[i, m:]`` to ``work[i, w:]``."""
     a = at + BLOCK_A
     b = at + BLOCK_B
     d = at + BLOCK_D
-    vx = motion[m]
-    vy = motion[m + 1]
-    vz = motion[m + 2]
-    wx = motion[m + 3]
-    wy = motion[m + 4]
-    wz = motion[m + 5]
-    i = inertia
-    wrench[w] = (
-        i[a] * vx + i[a + 1] * vy + i[a + 3] * vz + i[b] * wx + i[b + 1] * wy + i[b + 2] * wz
+    vx = work[i, m]
+    vy = work[i, m + 1]
+    vz = work[i, m + 2]
+    wx = work[i, m + 3]
+    wy = work[i, m + 4]
+    wz = work[i, m + 5]
+    work[i, w] = (
+        work[i, a] * vx
+        + work[i, a + 1] * vy
+        + work[i, a + 3] * vz
+        + work[i, b] * wx
+        + work[i, b + 1] * wy
+        + work[i, b + 2] * wz
     )
-    wrench[w + 1] = (
-        i[a + 1] * vx
-        + i[a + 2] * vy
-        + i[a + 4] * vz
-        + i[b + 3] * wx
-        + i[b + 4] * wy
-        + i[b + 5] * wz
+    work[i, w + 1] = (
+        work[i, a + 1] * vx
+        + work[i, a + 2] * vy
+        + work[i, a + 4] * vz
+        + work[i, b + 3] * wx
+        + work[i, b + 4] * wy
+        + work[i, b + 5] * wz
     )
-    wrench[w + 2] = (
-        i[a + 3] * vx
-        + i[a + 4] * vy
-        + i[a + 5] * vz
-        + i[b + 6] * wx
-        + i[b + 7] * wy
-        + i[b + 8] * wz
+    work[i, w + 2] = (
+        work[i, a + 3] * vx
+        + work[i, a + 4] * vy
+        + work[i, a + 5] * vz
+        + work[i, b + 6] * wx
+        + work[i, b + 7] * wy
+        + work[i, b + 8] * wz
     )
-    wrench[w + 3] = (
-        i[b] * vx + i[b + 3] * vy + i[b + 6] * vz + i[d] * wx + i[d + 1] * wy + i[d + 3] * wz
+    work[i, w + 3] = (
+        work[i, b] * vx
+        + work[i, b + 3] * vy
+        + work[i, b + 6] * vz
+        + work[i, d] * wx
+        + work[i, d + 1] * wy
+        + work[i, d + 3] * wz
     )
-    wrench[w + 4] = (
-        i[b + 1] * vx
-        + i[b + 4] * vy
-        + i[b + 7] * vz
-        + i[d + 1] * wx
-        + i[d + 2] * wy
-        + i[d + 4] * wz
+    work[i, w + 4] = (
+        work[i, b + 1] * vx
+        + work[i, b + 4] * vy
+        + work[i, b + 7] * vz
+        + work[i, d + 1] * wx
+        + work[i, d + 2] * wy
+        + work[i, d + 4] * wz
     )
-    wrench[w + 5] = (
-        i[b + 2] * vx
-        + i[b + 5] * vy
-        + i[b + 8] * vz
-        + i[d + 3] * wx
-        + i[d + 4] * wy
-        + i[d + 5] * wz
+    work[i, w + 5] = (
+        work[i, b + 2] * vx
+        + work[i, b + 5] * vy
+        + work[i, b + 8] * vz
+        + work[i, d + 3] * wx
+        + work[i, d + 4] * wy
+        + work[i, d + 5] * wz
     )
 
 
 @inner
-def _rotated_symmetric(row: Vector, at: int) -> tuple[float, float, float, float, float, float]:
+def _rotated_symmetric(
+    work: Matrix, i: int, at: int
+) -> tuple[float, float, float, float, float, float]:
     """Return ``E X E^T`` of a symmetric block."""
-    xx = row[at]
-    xy = row[at + 1]
-    yy = row[at + 2]
-    xz = row[at + 3]
-    yz = row[at + 4]
-    zz = row[at + 5]
-    e00 = row[_E]
-    e01 = row[_E + 1]
-    e02 = row[_E + 2]
-    e10 = row[_E + 3]
-    e11 = row[_E + 4]
-    e12 = row[_E + 5]
-    e20 = row[_E + 6]
-    e21 = row[_E + 7]
-    e22 = row[_E + 8]
+    xx = work[i, at]
+    xy = work[i, at + 1]
+    yy = work[i, at + 2]
+    xz = work[i, at + 3]
+    yz = work[i, at + 4]
+    zz = work[i, at + 5]
+    e00 = work[i, _E]
+    e01 = work[i, _E + 1]
+    e02 = work[i, _E + 2]
+    e10 = work[i, _E + 3]
+    e11 = work[i, _E + 4]
+    e12 = work[i, _E + 5]
+    e20 = work[i, _E + 6]
+    e21 = work[i, _E + 7]
+    e22 = work[i, _E + 8]
     a00 = e00 * xx + e01 * xy + e02 * xz
     a01 = e00 * xy + e01 * yy + e02 * yz
     a02 = e00 * xz + e01 * yz + e02 * zz
@@ -137,7 +147,7 @@ def _rotated_symmetric(row: Vector, at: int) -> tuple[float, float, float, float
 
 
 @inner
-def articulated_to_parent(row: Vector, at: int, up: Vector, to: int) -> None:
+def articulated_to_parent(work: Matrix, i: int, at: int, p: int) -> None:
     r"""
     Add an articulated inertia, given in a body's frame, to that of the parent.
 
@@ -145,28 +155,28 @@ def articulated_to_parent(row: Vector, at: int, up: Vector, to: int) -> None:
     body's position, :math:`B' = B - A [p]` and :math:`D' = D - B^T [p] + [p] B'`.
 
     """
-    axx, axy, ayy, axz, ayz, azz = _rotated_symmetric(row, at + BLOCK_A)
-    dxx, dxy, dyy, dxz, dyz, dzz = _rotated_symmetric(row, at + BLOCK_D)
+    axx, axy, ayy, axz, ayz, azz = _rotated_symmetric(work, i, at + BLOCK_A)
+    dxx, dxy, dyy, dxz, dyz, dzz = _rotated_symmetric(work, i, at + BLOCK_D)
     b = at + BLOCK_B
-    e00 = row[_E]
-    e01 = row[_E + 1]
-    e02 = row[_E + 2]
-    e10 = row[_E + 3]
-    e11 = row[_E + 4]
-    e12 = row[_E + 5]
-    e20 = row[_E + 6]
-    e21 = row[_E + 7]
-    e22 = row[_E + 8]
+    e00 = work[i, _E]
+    e01 = work[i, _E + 1]
+    e02 = work[i, _E + 2]
+    e10 = work[i, _E + 3]
+    e11 = work[i, _E + 4]
+    e12 = work[i, _E + 5]
+    e20 = work[i, _E + 6]
+    e21 = work[i, _E + 7]
+    e22 = work[i, _E + 8]
     # B E^T, then E (B E^T)
-    t00 = row[b] * e00 + row[b + 1] * e01 + row[b + 2] * e02
-    t01 = row[b] * e10 + row[b + 1] * e11 + row[b + 2] * e12
-    t02 = row[b] * e20 + row[b + 1] * e21 + row[b + 2] * e22
-    t10 = row[b + 3] * e00 + row[b + 4] * e01 + row[b + 5] * e02
-    t11 = row[b + 3] * e10 + row[b + 4] * e11 + row[b + 5] * e12
-    t12 = row[b + 3] * e20 + row[b + 4] * e21 + row[b + 5] * e22
-    t20 = row[b + 6] * e00 + row[b + 7] * e01 + row[b + 8] * e02
-    t21 = row[b + 6] * e10 + row[b + 7] * e11 + row[b + 8] * e12
-    t22 = row[b + 6] * e20 + row[b + 7] * e21 + row[b + 8] * e22
+    t00 = work[i, b] * e00 + work[i, b + 1] * e01 + work[i, b + 2] * e02
+    t01 = work[i, b] * e10 + work[i, b + 1] * e11 + work[i, b + 2] * e12
+    t02 = work[i, b] * e20 + work[i, b + 1] * e21 + work[i, b + 2] * e22
+    t10 = work[i, b + 3] * e00 + work[i, b + 4] * e01 + work[i, b + 5] * e02
+    t11 = work[i, b + 3] * e10 + work[i, b + 4] * e11 + work[i, b + 5] * e12
+    t12 = work[i, b + 3] * e20 + work[i, b + 4] * e21 + work[i, b + 5] * e22
+    t20 = work[i, b + 6] * e00 + work[i, b + 7] * e01 + work[i, b + 8] * e02
+    t21 = work[i, b + 6] * e10 + work[i, b + 7] * e11 + work[i, b + 8] * e12
+    t22 = work[i, b + 6] * e20 + work[i, b + 7] * e21 + work[i, b + 8] * e22
     b00 = e00 * t00 + e01 * t10 + e02 * t20
     b01 = e00 * t01 + e01 * t11 + e02 * t21
     b02 = e00 * t02 + e01 * t12 + e02 * t22
@@ -176,9 +186,9 @@ def articulated_to_parent(row: Vector, at: int, up: Vector, to: int) -> None:
     b20 = e20 * t00 + e21 * t10 + e22 * t20
     b21 = e20 * t01 + e21 * t11 + e22 * t21
     b22 = e20 * t02 + e21 * t12 + e22 * t22
-    px = row[_P]
-    py = row[_P + 1]
-    pz = row[_P + 2]
+    px = work[i, _P]
+    py = work[i, _P + 1]
+    pz = work[i, _P + 2]
     # B' = B - A [p]; the columns of [p] are (0, pz, -py), (-pz, 0, px), (py, -px, 0)
     c00 = b00 - (axy * pz - axz * py)
     c01 = b01 - (axz * px - axx * pz)
@@ -189,67 +199,67 @@ def articulated_to_parent(row: Vector, at: int, up: Vector, to: int) -> None:
     c20 = b20 - (ayz * pz - azz * py)
     c21 = b21 - (azz * px - axz * pz)
     c22 = b22 - (axz * py - ayz * px)
-    up[to] += axx
-    up[to + 1] += axy
-    up[to + 2] += ayy
-    up[to + 3] += axz
-    up[to + 4] += ayz
-    up[to + 5] += azz
-    k = to + BLOCK_B
-    up[k] += c00
-    up[k + 1] += c01
-    up[k + 2] += c02
-    up[k + 3] += c10
-    up[k + 4] += c11
-    up[k + 5] += c12
-    up[k + 6] += c20
-    up[k + 7] += c21
-    up[k + 8] += c22
+    work[p, at] += axx
+    work[p, at + 1] += axy
+    work[p, at + 2] += ayy
+    work[p, at + 3] += axz
+    work[p, at + 4] += ayz
+    work[p, at + 5] += azz
+    k = at + BLOCK_B
+    work[p, k] += c00
+    work[p, k + 1] += c01
+    work[p, k + 2] += c02
+    work[p, k + 3] += c10
+    work[p, k + 4] += c11
+    work[p, k + 5] += c12
+    work[p, k + 6] += c20
+    work[p, k + 7] += c21
+    work[p, k + 8] += c22
     # D' = D - B^T [p] + [p] B'
-    k = to + BLOCK_D
-    up[k] += dxx - (b10 * pz - b20 * py) + (py * c20 - pz * c10)
-    up[k + 1] += dxy - (b11 * pz - b21 * py) + (pz * c00 - px * c20)
-    up[k + 2] += dyy - (b21 * px - b01 * pz) + (pz * c01 - px * c21)
-    up[k + 3] += dxz - (b12 * pz - b22 * py) + (px * c10 - py * c00)
-    up[k + 4] += dyz - (b22 * px - b02 * pz) + (px * c11 - py * c01)
-    up[k + 5] += dzz - (b02 * py - b12 * px) + (px * c12 - py * c02)
+    k = at + BLOCK_D
+    work[p, k] += dxx - (b10 * pz - b20 * py) + (py * c20 - pz * c10)
+    work[p, k + 1] += dxy - (b11 * pz - b21 * py) + (pz * c00 - px * c20)
+    work[p, k + 2] += dyy - (b21 * px - b01 * pz) + (pz * c01 - px * c21)
+    work[p, k + 3] += dxz - (b12 * pz - b22 * py) + (px * c10 - py * c00)
+    work[p, k + 4] += dyz - (b22 * px - b02 * pz) + (px * c11 - py * c01)
+    work[p, k + 5] += dzz - (b02 * py - b12 * px) + (px * c12 - py * c02)
 
 
 @inner
-def solve_articulated(row: Vector, at: int, x: int, scratch: Vector) -> int:
+def solve_articulated(work: Matrix, i: int, at: int, x: int, s: int) -> int:
     """
-    Replace ``row[x:x + 6]`` by the inverse of the inertia times it (Cholesky).
+    Replace ``work[i, x:x + 6]`` by the inverse of the inertia times it (Cholesky).
 
-    Return the first axis without a positive pivot, or -1. `scratch` takes 36 numbers.
+    Return the first axis without a positive pivot, or -1. Row `s` is scratch.
 
     """
     for r in range(3):
         for c in range(r + 1):
             k = r * (r + 1) // 2 + c
-            scratch[6 * r + c] = row[at + k]
-            scratch[6 * (r + 3) + c + 3] = row[at + BLOCK_D + k]
+            work[s, 6 * r + c] = work[i, at + k]
+            work[s, 6 * (r + 3) + c + 3] = work[i, at + BLOCK_D + k]
         for c in range(3):
-            scratch[6 * (r + 3) + c] = row[at + BLOCK_B + 3 * c + r]
+            work[s, 6 * (r + 3) + c] = work[i, at + BLOCK_B + 3 * c + r]
     for c in range(6):
-        original = scratch[6 * c + c]
+        original = work[s, 6 * c + c]
         pivot = original
         for k in range(c):
-            pivot -= scratch[6 * c + k] * scratch[6 * c + k]
+            pivot -= work[s, 6 * c + k] * work[s, 6 * c + k]
         if not pivot > 1e-12 * original:
             return c
         pivot = math.sqrt(pivot)
-        scratch[6 * c + c] = pivot
+        work[s, 6 * c + c] = pivot
         for r in range(c + 1, 6):
-            value = scratch[6 * r + c]
+            value = work[s, 6 * r + c]
             for k in range(c):
-                value -= scratch[6 * r + k] * scratch[6 * c + k]
-            scratch[6 * r + c] = value / pivot
+                value -= work[s, 6 * r + k] * work[s, 6 * c + k]
+            work[s, 6 * r + c] = value / pivot
     for r in range(6):
         for k in range(r):
-            row[x + r] -= scratch[6 * r + k] * row[x + k]
-        row[x + r] /= scratch[6 * r + r]
+            work[i, x + r] -= work[s, 6 * r + k] * work[i, x + k]
+        work[i, x + r] /= work[s, 6 * r + r]
     for r in range(5, -1, -1):
         for k in range(r + 1, 6):
-            row[x + r] -= scratch[6 * k + r] * row[x + k]
-        row[x + r] /= scratch[6 * r + r]
+            work[i, x + r] -= work[s, 6 * k + r] * work[i, x + k]
+        work[i, x + r] /= work[s, 6 * r + r]
     return -1

@@ -8,11 +8,12 @@ Compiled, without checks, into given arrays.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Vector
+from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.dynamics.aba import forward_dynamics_kernel
 from robot_dynamics_ros.core.dynamics.crba import crba_kernel
 from robot_dynamics_ros.core.dynamics.gravity import gravity_kernel
@@ -65,10 +66,11 @@ class BoundDynamics:
         v, a, tau = np.zeros(model.nv), np.zeros(model.nv), np.zeros(model.nv)
         square = np.empty((model.nv, model.nv))
         robot = model.kernel
-        self.rnea = entry_point(rnea_kernel, robot, work, q, v, a, tau)
-        self.generalized_gravity = entry_point(gravity_kernel, robot, work, q, tau)
-        self.crba = entry_point(crba_kernel, robot, work, q, square)
-        self.aba = entry_point(forward_dynamics_kernel(model), robot, work, q, v, tau, a)
+        forward = forward_dynamics_kernel(model)
+        self.rnea = _bind(rnea_kernel, robot, work, q, v, a, tau)
+        self.generalized_gravity = _bind(gravity_kernel, robot, work, q, tau)
+        self.crba = _bind(crba_kernel, robot, work, q, square)
+        self.aba = _bind(forward, robot, work, q, v, tau, a)
         self._rest = np.zeros(model.nv)
 
     @cached_property
@@ -78,7 +80,7 @@ class BoundDynamics:
         v, a = np.zeros(model.nv), np.zeros(model.nv)
         regressor = np.empty((model.nv, 10 * model.nbodies))
         work = np.empty(model.work_shape)
-        return entry_point(regressor_kernel, model.kernel, work, neutral(model), v, a, regressor)
+        return _bind(regressor_kernel, model.kernel, work, neutral(model), v, a, regressor)
 
     def nonlinear_effects(self, q: Vector, v: Vector, h: Vector) -> bool:
         """Write ``C(q, v) v + g(q)`` to `h` [N m | N]; return whether all numbers are finite."""
@@ -94,3 +96,10 @@ class BoundDynamics:
         finite = bool(self.rnea(q, self._rest, a, tau))
         tau -= g
         return finite
+
+
+def _bind(
+    kernel: Callable[..., Any], robot: Matrix, work: Matrix, *arguments: Matrix
+) -> Callable[..., Any]:
+    """Compile a kernel for these arguments and bind the model and its work array."""
+    return partial(entry_point(kernel, robot, work, *arguments), robot, work)

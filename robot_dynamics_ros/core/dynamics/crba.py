@@ -25,7 +25,7 @@ import numpy as np
 from robot_dynamics_ros.core.arrays import as_vector, Matrix, Vector
 from robot_dynamics_ros.core.dynamics.joint_transform import E, is_finite, local_pose, P
 from robot_dynamics_ros.core.dynamics.samples import as_samples, in_parallel, refuse_non_finite
-from robot_dynamics_ros.core.jit import inner, kernel
+from robot_dynamics_ros.core.jit import inner, kernel, Quick
 from robot_dynamics_ros.core.model.kernel_layout import (
     ARMATURE,
     FREE,
@@ -48,30 +48,30 @@ WRENCH = 0  # 6
 
 
 @inner
-def _inertia_to_parent(row: Vector, up: Vector) -> None:
+def _inertia_to_parent(work: Matrix, i: int, p: int) -> None:
     """Add a composite inertia, given in a body's frame, to that of the parent."""
-    m = row[M]
-    e00 = row[E]
-    e01 = row[E + 1]
-    e02 = row[E + 2]
-    e10 = row[E + 3]
-    e11 = row[E + 4]
-    e12 = row[E + 5]
-    e20 = row[E + 6]
-    e21 = row[E + 7]
-    e22 = row[E + 8]
-    px = row[P]
-    py = row[P + 1]
-    pz = row[P + 2]
-    hx = e00 * row[H] + e01 * row[H + 1] + e02 * row[H + 2]
-    hy = e10 * row[H] + e11 * row[H + 1] + e12 * row[H + 2]
-    hz = e20 * row[H] + e21 * row[H + 1] + e22 * row[H + 2]
-    ixx = row[I]
-    ixy = row[I + 1]
-    iyy = row[I + 2]
-    ixz = row[I + 3]
-    iyz = row[I + 4]
-    izz = row[I + 5]
+    m = work[i, M]
+    e00 = work[i, E]
+    e01 = work[i, E + 1]
+    e02 = work[i, E + 2]
+    e10 = work[i, E + 3]
+    e11 = work[i, E + 4]
+    e12 = work[i, E + 5]
+    e20 = work[i, E + 6]
+    e21 = work[i, E + 7]
+    e22 = work[i, E + 8]
+    px = work[i, P]
+    py = work[i, P + 1]
+    pz = work[i, P + 2]
+    hx = e00 * work[i, H] + e01 * work[i, H + 1] + e02 * work[i, H + 2]
+    hy = e10 * work[i, H] + e11 * work[i, H + 1] + e12 * work[i, H + 2]
+    hz = e20 * work[i, H] + e21 * work[i, H + 1] + e22 * work[i, H + 2]
+    ixx = work[i, I]
+    ixy = work[i, I + 1]
+    iyy = work[i, I + 2]
+    ixz = work[i, I + 3]
+    iyz = work[i, I + 4]
+    izz = work[i, I + 5]
     # rows of E I
     a00 = e00 * ixx + e01 * ixy + e02 * ixz
     a01 = e00 * ixy + e01 * iyy + e02 * iyz
@@ -89,114 +89,114 @@ def _inertia_to_parent(row: Vector, up: Vector) -> None:
     sx = px * (hx + gx)
     sy = py * (hy + gy)
     sz = pz * (hz + gz)
-    up[M] += m
-    up[H] += gx
-    up[H + 1] += gy
-    up[H + 2] += gz
-    up[I] += a00 * e00 + a01 * e01 + a02 * e02 + sy + sz
-    up[I + 1] += a00 * e10 + a01 * e11 + a02 * e12 - px * gy - hx * py
-    up[I + 2] += a10 * e10 + a11 * e11 + a12 * e12 + sx + sz
-    up[I + 3] += a00 * e20 + a01 * e21 + a02 * e22 - px * gz - hx * pz
-    up[I + 4] += a10 * e20 + a11 * e21 + a12 * e22 - py * gz - hy * pz
-    up[I + 5] += a20 * e20 + a21 * e21 + a22 * e22 + sx + sy
+    work[p, M] += m
+    work[p, H] += gx
+    work[p, H + 1] += gy
+    work[p, H + 2] += gz
+    work[p, I] += a00 * e00 + a01 * e01 + a02 * e02 + sy + sz
+    work[p, I + 1] += a00 * e10 + a01 * e11 + a02 * e12 - px * gy - hx * py
+    work[p, I + 2] += a10 * e10 + a11 * e11 + a12 * e12 + sx + sz
+    work[p, I + 3] += a00 * e20 + a01 * e21 + a02 * e22 - px * gz - hx * pz
+    work[p, I + 4] += a10 * e20 + a11 * e21 + a12 * e22 - py * gz - hy * pz
+    work[p, I + 5] += a20 * e20 + a21 * e21 + a22 * e22 + sx + sy
 
 
 @inner
-def _column_wrench(row: Vector, kind: float, column: int, wrench: Vector) -> None:
+def _column_wrench(work: Matrix, i: int, kind: float, column: int, s: int) -> None:
     """Write the composite inertia times one axis of the body's joint."""
     if kind == REVOLUTE or (kind == FREE and column == 5):
-        wrench[0] = -row[H + 1]
-        wrench[1] = row[H]
-        wrench[2] = 0.0
-        wrench[3] = row[I + 3]
-        wrench[4] = row[I + 4]
-        wrench[5] = row[I + 5]
+        work[s, 0] = -work[i, H + 1]
+        work[s, 1] = work[i, H]
+        work[s, 2] = 0.0
+        work[s, 3] = work[i, I + 3]
+        work[s, 4] = work[i, I + 4]
+        work[s, 5] = work[i, I + 5]
     elif kind != FREE or column == 2:
-        wrench[0] = 0.0
-        wrench[1] = 0.0
-        wrench[2] = row[M]
-        wrench[3] = row[H + 1]
-        wrench[4] = -row[H]
-        wrench[5] = 0.0
+        work[s, 0] = 0.0
+        work[s, 1] = 0.0
+        work[s, 2] = work[i, M]
+        work[s, 3] = work[i, H + 1]
+        work[s, 4] = -work[i, H]
+        work[s, 5] = 0.0
     elif column == 0:
-        wrench[0] = row[M]
-        wrench[1] = 0.0
-        wrench[2] = 0.0
-        wrench[3] = 0.0
-        wrench[4] = row[H + 2]
-        wrench[5] = -row[H + 1]
+        work[s, 0] = work[i, M]
+        work[s, 1] = 0.0
+        work[s, 2] = 0.0
+        work[s, 3] = 0.0
+        work[s, 4] = work[i, H + 2]
+        work[s, 5] = -work[i, H + 1]
     elif column == 1:
-        wrench[0] = 0.0
-        wrench[1] = row[M]
-        wrench[2] = 0.0
-        wrench[3] = -row[H + 2]
-        wrench[4] = 0.0
-        wrench[5] = row[H]
+        work[s, 0] = 0.0
+        work[s, 1] = work[i, M]
+        work[s, 2] = 0.0
+        work[s, 3] = -work[i, H + 2]
+        work[s, 4] = 0.0
+        work[s, 5] = work[i, H]
     elif column == 3:
-        wrench[0] = 0.0
-        wrench[1] = -row[H + 2]
-        wrench[2] = row[H + 1]
-        wrench[3] = row[I]
-        wrench[4] = row[I + 1]
-        wrench[5] = row[I + 3]
+        work[s, 0] = 0.0
+        work[s, 1] = -work[i, H + 2]
+        work[s, 2] = work[i, H + 1]
+        work[s, 3] = work[i, I]
+        work[s, 4] = work[i, I + 1]
+        work[s, 5] = work[i, I + 3]
     else:
-        wrench[0] = row[H + 2]
-        wrench[1] = 0.0
-        wrench[2] = -row[H]
-        wrench[3] = row[I + 1]
-        wrench[4] = row[I + 2]
-        wrench[5] = row[I + 4]
+        work[s, 0] = work[i, H + 2]
+        work[s, 1] = 0.0
+        work[s, 2] = -work[i, H]
+        work[s, 3] = work[i, I + 1]
+        work[s, 4] = work[i, I + 2]
+        work[s, 5] = work[i, I + 4]
 
 
 @inner
-def _rotate_wrench(row: Vector, wrench: Vector) -> None:
+def _rotate_wrench(work: Matrix, i: int, s: int) -> None:
     """Move a wrench from a body's frame to its parent's."""
-    fx = row[E] * wrench[0] + row[E + 1] * wrench[1] + row[E + 2] * wrench[2]
-    fy = row[E + 3] * wrench[0] + row[E + 4] * wrench[1] + row[E + 5] * wrench[2]
-    fz = row[E + 6] * wrench[0] + row[E + 7] * wrench[1] + row[E + 8] * wrench[2]
-    nx = row[E] * wrench[3] + row[E + 1] * wrench[4] + row[E + 2] * wrench[5]
-    ny = row[E + 3] * wrench[3] + row[E + 4] * wrench[4] + row[E + 5] * wrench[5]
-    nz = row[E + 6] * wrench[3] + row[E + 7] * wrench[4] + row[E + 8] * wrench[5]
-    wrench[0] = fx
-    wrench[1] = fy
-    wrench[2] = fz
-    wrench[3] = nx + row[P + 1] * fz - row[P + 2] * fy
-    wrench[4] = ny + row[P + 2] * fx - row[P] * fz
-    wrench[5] = nz + row[P] * fy - row[P + 1] * fx
+    fx = work[i, E] * work[s, 0] + work[i, E + 1] * work[s, 1] + work[i, E + 2] * work[s, 2]
+    fy = work[i, E + 3] * work[s, 0] + work[i, E + 4] * work[s, 1] + work[i, E + 5] * work[s, 2]
+    fz = work[i, E + 6] * work[s, 0] + work[i, E + 7] * work[s, 1] + work[i, E + 8] * work[s, 2]
+    nx = work[i, E] * work[s, 3] + work[i, E + 1] * work[s, 4] + work[i, E + 2] * work[s, 5]
+    ny = work[i, E + 3] * work[s, 3] + work[i, E + 4] * work[s, 4] + work[i, E + 5] * work[s, 5]
+    nz = work[i, E + 6] * work[s, 3] + work[i, E + 7] * work[s, 4] + work[i, E + 8] * work[s, 5]
+    work[s, 0] = fx
+    work[s, 1] = fy
+    work[s, 2] = fz
+    work[s, 3] = nx + work[i, P + 1] * fz - work[i, P + 2] * fy
+    work[s, 4] = ny + work[i, P + 2] * fx - work[i, P] * fz
+    work[s, 5] = nz + work[i, P] * fy - work[i, P + 1] * fx
 
 
 @inner
 def _add_column(robot: Matrix, work: Matrix, i: int, column: int, mass: Matrix) -> None:
     """Carry the wrench of one axis to the base; enter its products with the axes there."""
-    body = robot[1 + i]
-    wrench = work[work.shape[0] - 1]
-    _column_wrench(work[i], body[KIND], column, wrench)
-    at = int(body[IV]) + column
-    scale = body[MULTIPLIER]
-    if body[KIND] == FREE:
+    b = 1 + i
+    s = work.shape[0] - 1
+    _column_wrench(work, i, robot[b, KIND], column, s)
+    at = int(robot[b, IV]) + column
+    scale = robot[b, MULTIPLIER]
+    if robot[b, KIND] == FREE:
         for r in range(6):
-            mass[at - column + r, at] += wrench[r]
+            mass[at - column + r, at] += work[s, r]
     else:
-        along = wrench[5] if body[KIND] == REVOLUTE else wrench[2]
-        mass[at, at] += scale * scale * (along + body[ARMATURE])
+        along = work[s, 5] if robot[b, KIND] == REVOLUTE else work[s, 2]
+        mass[at, at] += scale * scale * (along + robot[b, ARMATURE])
     j = i
-    up = int(body[PARENT])
+    up = int(robot[b, PARENT])
     while up >= 0:
-        _rotate_wrench(work[j], wrench)
-        other = robot[1 + up]
-        first = int(other[IV])
-        if other[KIND] == FREE:
+        _rotate_wrench(work, j, s)
+        o = 1 + up
+        first = int(robot[o, IV])
+        if robot[o, KIND] == FREE:
             for r in range(6):
-                value = scale * wrench[r]
+                value = scale * work[s, r]
                 mass[first + r, at] += value
                 mass[at, first + r] += value
         else:
-            along = wrench[5] if other[KIND] == REVOLUTE else wrench[2]
-            value = scale * other[MULTIPLIER] * along
+            along = work[s, 5] if robot[o, KIND] == REVOLUTE else work[s, 2]
+            value = scale * robot[o, MULTIPLIER] * along
             mass[first, at] += value
             mass[at, first] += value
         j = up
-        up = int(other[PARENT])
+        up = int(robot[o, PARENT])
 
 
 @kernel
@@ -205,24 +205,26 @@ def crba_kernel(robot: Matrix, work: Matrix, q: Vector, mass: Matrix) -> bool:
     n = int(robot[0, NBODIES])
     for i in range(n):
         local_pose(robot, i, q, work)
-        row = work[i]
         for k in range(10):
-            row[M + k] = robot[1 + i, MASS + k]
+            work[i, M + k] = robot[1 + i, MASS + k]
     nv = mass.shape[0]
     for r in range(nv):
         for c in range(nv):
             mass[r, c] = 0.0
     for i in range(n - 1, -1, -1):
-        body = robot[1 + i]
-        parent = int(body[PARENT])
+        b = 1 + i
+        parent = int(robot[b, PARENT])
         if parent >= 0:
-            _inertia_to_parent(work[i], work[parent])
-        for column in range(6 if body[KIND] == FREE else 1):
+            _inertia_to_parent(work, i, parent)
+        for column in range(6 if robot[b, KIND] == FREE else 1):
             _add_column(robot, work, i, column, mass)
     finite = is_finite(q)
     for r in range(nv):
         finite &= is_finite(mass[r])
     return finite
+
+
+_crba = Quick(crba_kernel)
 
 
 @kernel
@@ -267,7 +269,7 @@ def crba(model: RobotModel, q: Any) -> Matrix:
     """
     q = as_vector('q', q, model.nq)
     mass = np.empty((model.nv, model.nv))
-    if not crba_kernel(model.kernel, np.empty(model.work_shape), q, mass):
+    if not _crba.call(model.kernel, np.empty(model.work_shape), q, mass):
         refuse_non_finite('mass matrix', q=q)
     return mass
 

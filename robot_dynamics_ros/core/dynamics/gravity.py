@@ -23,7 +23,7 @@ from robot_dynamics_ros.core.dynamics.joint_transform import (
 )
 from robot_dynamics_ros.core.dynamics.rnea import rnea_batch
 from robot_dynamics_ros.core.dynamics.samples import as_samples, refuse_non_finite
-from robot_dynamics_ros.core.jit import kernel
+from robot_dynamics_ros.core.jit import kernel, Quick
 from robot_dynamics_ros.core.model.kernel_layout import (
     FIRST_MOMENT,
     GRAVITY,
@@ -44,34 +44,33 @@ def gravity_kernel(robot: Matrix, work: Matrix, q: Vector, g: Vector) -> bool:
     n = int(robot[0, NBODIES])
     # Pass 1: base to tips
     for i in range(n):
-        body = robot[1 + i]
+        b = 1 + i
         local_pose(robot, i, q, work)
-        row = work[i]
-        parent = int(body[PARENT])
-        if parent < 0:
+        p = int(robot[b, PARENT])
+        if p < 0:
             ax = -robot[0, GRAVITY]
             ay = -robot[0, GRAVITY + 1]
             az = -robot[0, GRAVITY + 2]
         else:
-            ax = work[parent, A]
-            ay = work[parent, A + 1]
-            az = work[parent, A + 2]
-        a0 = row[E] * ax + row[E + 3] * ay + row[E + 6] * az
-        a1 = row[E + 1] * ax + row[E + 4] * ay + row[E + 7] * az
-        a2 = row[E + 2] * ax + row[E + 5] * ay + row[E + 8] * az
-        row[A] = a0
-        row[A + 1] = a1
-        row[A + 2] = a2
-        m = body[MASS]
-        hx = body[FIRST_MOMENT]
-        hy = body[FIRST_MOMENT + 1]
-        hz = body[FIRST_MOMENT + 2]
-        row[WRENCH] = m * a0
-        row[WRENCH + 1] = m * a1
-        row[WRENCH + 2] = m * a2
-        row[WRENCH + 3] = hy * a2 - hz * a1
-        row[WRENCH + 4] = hz * a0 - hx * a2
-        row[WRENCH + 5] = hx * a1 - hy * a0
+            ax = work[p, A]
+            ay = work[p, A + 1]
+            az = work[p, A + 2]
+        a0 = work[i, E] * ax + work[i, E + 3] * ay + work[i, E + 6] * az
+        a1 = work[i, E + 1] * ax + work[i, E + 4] * ay + work[i, E + 7] * az
+        a2 = work[i, E + 2] * ax + work[i, E + 5] * ay + work[i, E + 8] * az
+        work[i, A] = a0
+        work[i, A + 1] = a1
+        work[i, A + 2] = a2
+        m = robot[b, MASS]
+        hx = robot[b, FIRST_MOMENT]
+        hy = robot[b, FIRST_MOMENT + 1]
+        hz = robot[b, FIRST_MOMENT + 2]
+        work[i, WRENCH] = m * a0
+        work[i, WRENCH + 1] = m * a1
+        work[i, WRENCH + 2] = m * a2
+        work[i, WRENCH + 3] = hy * a2 - hz * a1
+        work[i, WRENCH + 4] = hz * a0 - hx * a2
+        work[i, WRENCH + 5] = hx * a1 - hy * a0
     # Pass 2: tips to base
     for j in range(g.size):
         g[j] = 0.0
@@ -79,6 +78,9 @@ def gravity_kernel(robot: Matrix, work: Matrix, q: Vector, g: Vector) -> bool:
         add_joint_effort(robot, i, WRENCH, work, g)
         wrench_to_parent(robot, i, WRENCH, work)
     return is_finite(q) and is_finite(g)
+
+
+_gravity = Quick(gravity_kernel)
 
 
 def generalized_gravity(model: RobotModel, q: Any) -> Vector:
@@ -107,7 +109,7 @@ def generalized_gravity(model: RobotModel, q: Any) -> Vector:
     """
     q = as_vector('q', q, model.nq)
     g = np.empty(model.nv)
-    if not gravity_kernel(model.kernel, np.empty(model.work_shape), q, g):
+    if not _gravity.call(model.kernel, np.empty(model.work_shape), q, g):
         refuse_non_finite('gravity efforts', q=q)
     return g
 

@@ -43,7 +43,7 @@ from robot_dynamics_ros.core.dynamics.joint_transform import E, is_finite, P
 from robot_dynamics_ros.core.dynamics.regressor_block import regressor_block_kernel
 from robot_dynamics_ros.core.dynamics.rnea import body_motion, W
 from robot_dynamics_ros.core.dynamics.samples import as_samples, in_parallel, refuse_non_finite
-from robot_dynamics_ros.core.jit import inner, kernel
+from robot_dynamics_ros.core.jit import inner, kernel, Quick
 from robot_dynamics_ros.core.model.kernel_layout import (
     FIRST_MOMENT,
     FREE,
@@ -72,53 +72,53 @@ Z = 21  # 3: angular velocity by a joint, in link axes
 
 
 @inner
-def _world_pose(parent: int, row: Vector, work: Matrix) -> None:
+def _world_pose(work: Matrix, i: int, p: int) -> None:
     """Write `R` and `O` of a body; those of its parent are known."""
-    if parent < 0:
+    if p < 0:
         for k in range(9):
-            row[R + k] = row[E + k]
+            work[i, R + k] = work[i, E + k]
         for k in range(3):
-            row[O + k] = row[P + k]
+            work[i, O + k] = work[i, P + k]
         return
-    up = work[parent]
     for r in range(3):
-        x = up[R + 3 * r]
-        y = up[R + 3 * r + 1]
-        z = up[R + 3 * r + 2]
-        row[R + 3 * r] = x * row[E] + y * row[E + 3] + z * row[E + 6]
-        row[R + 3 * r + 1] = x * row[E + 1] + y * row[E + 4] + z * row[E + 7]
-        row[R + 3 * r + 2] = x * row[E + 2] + y * row[E + 5] + z * row[E + 8]
-        row[O + r] = up[O + r] + x * row[P] + y * row[P + 1] + z * row[P + 2]
+        x = work[p, R + 3 * r]
+        y = work[p, R + 3 * r + 1]
+        z = work[p, R + 3 * r + 2]
+        work[i, R + 3 * r] = x * work[i, E] + y * work[i, E + 3] + z * work[i, E + 6]
+        work[i, R + 3 * r + 1] = x * work[i, E + 1] + y * work[i, E + 4] + z * work[i, E + 7]
+        work[i, R + 3 * r + 2] = x * work[i, E + 2] + y * work[i, E + 5] + z * work[i, E + 8]
+        work[i, O + r] = work[p, O + r] + x * work[i, P] + y * work[i, P + 1] + z * work[i, P + 2]
 
 
 @inner
-def _link_motion(body: Vector, row: Vector, link: Vector) -> None:
+def _link_motion(robot: Matrix, work: Matrix, i: int, s: int) -> None:
     """Write rotation and motion of a body's link frame to the scratch row."""
+    b = 1 + i
     for r in range(3):
         for c in range(3):
-            link[LR + 3 * r + c] = (
-                row[R + 3 * r] * body[LINK + c]
-                + row[R + 3 * r + 1] * body[LINK + 3 + c]
-                + row[R + 3 * r + 2] * body[LINK + 6 + c]
+            work[s, LR + 3 * r + c] = (
+                work[i, R + 3 * r] * robot[b, LINK + c]
+                + work[i, R + 3 * r + 1] * robot[b, LINK + 3 + c]
+                + work[i, R + 3 * r + 2] * robot[b, LINK + 6 + c]
             )
-            link[LW + 3 * r + c] = (
-                row[W + 3 * r] * body[LINK + c]
-                + row[W + 3 * r + 1] * body[LINK + 3 + c]
-                + row[W + 3 * r + 2] * body[LINK + 6 + c]
+            work[s, LW + 3 * r + c] = (
+                work[i, W + 3 * r] * robot[b, LINK + c]
+                + work[i, W + 3 * r + 1] * robot[b, LINK + 3 + c]
+                + work[i, W + 3 * r + 2] * robot[b, LINK + 6 + c]
             )
 
 
 @inner
-def _axis_in_link(kind: float, column: int, joint: Vector, row: Vector, link: Vector) -> None:
-    """Write `S` and `Z` of one axis of a joint to the scratch row."""
+def _axis_in_link(work: Matrix, i: int, j: int, kind: float, column: int, s: int) -> None:
+    """Write `S` and `Z` of one axis of joint `j`, as body `i` sees it, to the scratch row."""
     k = column % 3 if kind == FREE else 2
-    x = joint[R + k]
-    y = joint[R + 3 + k]
-    z = joint[R + 6 + k]
+    x = work[j, R + k]
+    y = work[j, R + 3 + k]
+    z = work[j, R + 6 + k]
     if kind == REVOLUTE or (kind == FREE and column >= 3):
-        dx = row[O] - joint[O]
-        dy = row[O + 1] - joint[O + 1]
-        dz = row[O + 2] - joint[O + 2]
+        dx = work[i, O] - work[j, O]
+        dy = work[i, O + 1] - work[j, O + 1]
+        dz = work[i, O + 2] - work[j, O + 2]
         vx = y * dz - z * dy
         vy = z * dx - x * dz
         vz = x * dy - y * dx
@@ -130,28 +130,30 @@ def _axis_in_link(kind: float, column: int, joint: Vector, row: Vector, link: Ve
         y = 0.0
         z = 0.0
     for c in range(3):
-        link[S + c] = link[LR + c] * vx + link[LR + 3 + c] * vy + link[LR + 6 + c] * vz
-        link[Z + c] = link[LR + c] * x + link[LR + 3 + c] * y + link[LR + 6 + c] * z
+        work[s, S + c] = work[s, LR + c] * vx + work[s, LR + 3 + c] * vy + work[s, LR + 6 + c] * vz
+        work[s, Z + c] = work[s, LR + c] * x + work[s, LR + 3 + c] * y + work[s, LR + 6 + c] * z
 
 
 @inner
-def _add_coefficients(link: Vector, scale: float, row: Vector, first: int) -> None:
-    """Add the ten coefficients of `S` and `Z`, times `scale`, to ``row[first:]``."""
-    sx = scale * link[S]
-    sy = scale * link[S + 1]
-    sz = scale * link[S + 2]
-    zx = scale * link[Z]
-    zy = scale * link[Z + 1]
-    zz = scale * link[Z + 2]
-    wx = link[LW]
-    wy = link[LW + 1]
-    wz = link[LW + 2]
-    dx = link[LW + 3]
-    dy = link[LW + 4]
-    dz = link[LW + 5]
-    ax = link[LW + 6]
-    ay = link[LW + 7]
-    az = link[LW + 8]
+def _add_coefficients(
+    work: Matrix, s: int, scale: float, regressor: Matrix, r: int, first: int
+) -> None:
+    """Add the coefficients of `S` and `Z`, times `scale`, to ``regressor[r, first:]``."""
+    sx = scale * work[s, S]
+    sy = scale * work[s, S + 1]
+    sz = scale * work[s, S + 2]
+    zx = scale * work[s, Z]
+    zy = scale * work[s, Z + 1]
+    zz = scale * work[s, Z + 2]
+    wx = work[s, LW]
+    wy = work[s, LW + 1]
+    wz = work[s, LW + 2]
+    dx = work[s, LW + 3]
+    dy = work[s, LW + 4]
+    dz = work[s, LW + 5]
+    ax = work[s, LW + 6]
+    ay = work[s, LW + 7]
+    az = work[s, LW + 8]
     # s x w and z x w
     cx = sy * wz - sz * wy
     cy = sz * wx - sx * wz
@@ -159,16 +161,16 @@ def _add_coefficients(link: Vector, scale: float, row: Vector, first: int) -> No
     ux = zy * wz - zz * wy
     uy = zz * wx - zx * wz
     uz = zx * wy - zy * wx
-    row[first] += sx * ax + sy * ay + sz * az
-    row[first + 1] += cy * wz - cz * wy + sy * dz - sz * dy + ay * zz - az * zy
-    row[first + 2] += cz * wx - cx * wz + sz * dx - sx * dz + az * zx - ax * zz
-    row[first + 3] += cx * wy - cy * wx + sx * dy - sy * dx + ax * zy - ay * zx
-    row[first + 4] += zx * dx + ux * wx
-    row[first + 5] += zx * dy + zy * dx + ux * wy + uy * wx
-    row[first + 6] += zy * dy + uy * wy
-    row[first + 7] += zx * dz + zz * dx + ux * wz + uz * wx
-    row[first + 8] += zy * dz + zz * dy + uy * wz + uz * wy
-    row[first + 9] += zz * dz + uz * wz
+    regressor[r, first] += sx * ax + sy * ay + sz * az
+    regressor[r, first + 1] += cy * wz - cz * wy + sy * dz - sz * dy + ay * zz - az * zy
+    regressor[r, first + 2] += cz * wx - cx * wz + sz * dx - sx * dz + az * zx - ax * zz
+    regressor[r, first + 3] += cx * wy - cy * wx + sx * dy - sy * dx + ax * zy - ay * zx
+    regressor[r, first + 4] += zx * dx + ux * wx
+    regressor[r, first + 5] += zx * dy + zy * dx + ux * wy + uy * wx
+    regressor[r, first + 6] += zy * dy + uy * wy
+    regressor[r, first + 7] += zx * dz + zz * dx + ux * wz + uz * wx
+    regressor[r, first + 8] += zy * dz + zz * dy + uy * wz + uz * wy
+    regressor[r, first + 9] += zz * dz + uz * wz
 
 
 @kernel
@@ -177,29 +179,31 @@ def regressor_kernel(
 ) -> bool:
     """Write the regressor of one sample; return whether all numbers are finite."""
     n = int(robot[0, NBODIES])
-    link = work[work.shape[0] - 1]
+    s = work.shape[0] - 1
     for r in range(regressor.shape[0]):
         for c in range(regressor.shape[1]):
             regressor[r, c] = 0.0
     for i in range(n):
-        body = robot[1 + i]
-        row = work[i]
+        b = 1 + i
         body_motion(robot, i, q, v, a, work)
-        _world_pose(int(body[PARENT]), row, work)
-        first = 10 * int(body[PUBLIC])
+        _world_pose(work, i, int(robot[b, PARENT]))
+        first = 10 * int(robot[b, PUBLIC])
         if first < 0:
             continue
-        _link_motion(body, row, link)
+        _link_motion(robot, work, i, s)
         j = i
         while j >= 0:
-            joint = robot[1 + j]
-            for column in range(6 if joint[KIND] == FREE else 1):
-                _axis_in_link(joint[KIND], column, work[j], row, link)
+            k = 1 + j
+            for column in range(6 if robot[k, KIND] == FREE else 1):
+                _axis_in_link(work, i, j, robot[k, KIND], column, s)
                 _add_coefficients(
-                    link, joint[MULTIPLIER], regressor[int(joint[IV]) + column], first
+                    work, s, robot[k, MULTIPLIER], regressor, int(robot[k, IV]) + column, first
                 )
-            j = int(joint[PARENT])
+            j = int(robot[k, PARENT])
     return is_finite(q) and is_finite(v) and is_finite(a)
+
+
+_regressor = Quick(regressor_kernel)
 
 
 def joint_torque_regressor(model: RobotModel, q: Any, v: Any, a: Any) -> Matrix:
@@ -232,7 +236,7 @@ def joint_torque_regressor(model: RobotModel, q: Any, v: Any, a: Any) -> Matrix:
     v = as_vector('v', v, model.nv)
     a = as_vector('a', a, model.nv)
     regressor = np.empty((model.nv, 10 * model.nbodies))
-    if not regressor_kernel(model.kernel, np.empty(model.work_shape), q, v, a, regressor):
+    if not _regressor.call(model.kernel, np.empty(model.work_shape), q, v, a, regressor):
         refuse_non_finite('regressor', q=q, v=v, a=a)
     return regressor
 

@@ -51,7 +51,7 @@ from robot_dynamics_ros.core.dynamics.joint_transform import (
 )
 from robot_dynamics_ros.core.dynamics.rnea_block import rnea_block_kernel
 from robot_dynamics_ros.core.dynamics.samples import as_samples, in_parallel, refuse_non_finite
-from robot_dynamics_ros.core.jit import inner, kernel
+from robot_dynamics_ros.core.jit import inner, kernel, Quick
 from robot_dynamics_ros.core.model.kernel_layout import (
     ARMATURE,
     FIRST_MOMENT,
@@ -79,10 +79,9 @@ WRENCH = 21  # 6: force and moment
 def body_motion(robot: Matrix, i: int, q: Vector, v: Vector, a: Vector, work: Matrix) -> None:
     """Write pose and motion of kernel body `i`; those of its parent are known."""
     local_pose(robot, i, q, work)
-    body = robot[1 + i]
-    row = work[i]
-    parent = int(body[PARENT])
-    if parent < 0:
+    b = 1 + i
+    p = int(robot[b, PARENT])
+    if p < 0:
         wx = 0.0
         wy = 0.0
         wz = 0.0
@@ -93,41 +92,40 @@ def body_motion(robot: Matrix, i: int, q: Vector, v: Vector, a: Vector, work: Ma
         ay = -robot[0, GRAVITY + 1]
         az = -robot[0, GRAVITY + 2]
     else:
-        up = work[parent]
-        wx = up[W]
-        wy = up[W + 1]
-        wz = up[W + 2]
-        dx = up[DW]
-        dy = up[DW + 1]
-        dz = up[DW + 2]
-        px = row[P]
-        py = row[P + 1]
-        pz = row[P + 2]
+        wx = work[p, W]
+        wy = work[p, W + 1]
+        wz = work[p, W + 2]
+        dx = work[p, DW]
+        dy = work[p, DW + 1]
+        dz = work[p, DW + 2]
+        px = work[i, P]
+        py = work[i, P + 1]
+        pz = work[i, P + 2]
         # acceleration of the joint's origin as a point of the parent
         ux = wy * pz - wz * py
         uy = wz * px - wx * pz
         uz = wx * py - wy * px
-        ax = up[A] + dy * pz - dz * py + wy * uz - wz * uy
-        ay = up[A + 1] + dz * px - dx * pz + wz * ux - wx * uz
-        az = up[A + 2] + dx * py - dy * px + wx * uy - wy * ux
+        ax = work[p, A] + dy * pz - dz * py + wy * uz - wz * uy
+        ay = work[p, A + 1] + dz * px - dx * pz + wz * ux - wx * uz
+        az = work[p, A + 2] + dx * py - dy * px + wx * uy - wy * ux
     # the parent's motion in the body's axes
-    ex = row[E] * wx + row[E + 3] * wy + row[E + 6] * wz
-    ey = row[E + 1] * wx + row[E + 4] * wy + row[E + 7] * wz
-    ez = row[E + 2] * wx + row[E + 5] * wy + row[E + 8] * wz
-    fx = row[E] * dx + row[E + 3] * dy + row[E + 6] * dz
-    fy = row[E + 1] * dx + row[E + 4] * dy + row[E + 7] * dz
-    fz = row[E + 2] * dx + row[E + 5] * dy + row[E + 8] * dz
-    gx = row[E] * ax + row[E + 3] * ay + row[E + 6] * az
-    gy = row[E + 1] * ax + row[E + 4] * ay + row[E + 7] * az
-    gz = row[E + 2] * ax + row[E + 5] * ay + row[E + 8] * az
-    iv = int(body[IV])
-    if body[KIND] == REVOLUTE:
-        rate = body[MULTIPLIER] * v[iv]
+    ex = work[i, E] * wx + work[i, E + 3] * wy + work[i, E + 6] * wz
+    ey = work[i, E + 1] * wx + work[i, E + 4] * wy + work[i, E + 7] * wz
+    ez = work[i, E + 2] * wx + work[i, E + 5] * wy + work[i, E + 8] * wz
+    fx = work[i, E] * dx + work[i, E + 3] * dy + work[i, E + 6] * dz
+    fy = work[i, E + 1] * dx + work[i, E + 4] * dy + work[i, E + 7] * dz
+    fz = work[i, E + 2] * dx + work[i, E + 5] * dy + work[i, E + 8] * dz
+    gx = work[i, E] * ax + work[i, E + 3] * ay + work[i, E + 6] * az
+    gy = work[i, E + 1] * ax + work[i, E + 4] * ay + work[i, E + 7] * az
+    gz = work[i, E + 2] * ax + work[i, E + 5] * ay + work[i, E + 8] * az
+    iv = int(robot[b, IV])
+    if robot[b, KIND] == REVOLUTE:
+        rate = robot[b, MULTIPLIER] * v[iv]
         fx += ey * rate
         fy -= ex * rate
-        fz += body[MULTIPLIER] * a[iv]
+        fz += robot[b, MULTIPLIER] * a[iv]
         ez += rate
-    elif body[KIND] == FREE:
+    elif robot[b, KIND] == FREE:
         vx = v[iv]
         vy = v[iv + 1]
         vz = v[iv + 2]
@@ -147,55 +145,56 @@ def body_motion(robot: Matrix, i: int, q: Vector, v: Vector, a: Vector, work: Ma
         ey += ry
         ez += rz
     else:
-        rate = 2.0 * body[MULTIPLIER] * v[iv]
+        rate = 2.0 * robot[b, MULTIPLIER] * v[iv]
         gx += ey * rate
         gy -= ex * rate
-        gz += body[MULTIPLIER] * a[iv]
-    row[W] = ex
-    row[W + 1] = ey
-    row[W + 2] = ez
-    row[DW] = fx
-    row[DW + 1] = fy
-    row[DW + 2] = fz
-    row[A] = gx
-    row[A + 1] = gy
-    row[A + 2] = gz
+        gz += robot[b, MULTIPLIER] * a[iv]
+    work[i, W] = ex
+    work[i, W + 1] = ey
+    work[i, W + 2] = ez
+    work[i, DW] = fx
+    work[i, DW + 1] = fy
+    work[i, DW + 2] = fz
+    work[i, A] = gx
+    work[i, A + 1] = gy
+    work[i, A + 2] = gz
 
 
 @inner
-def _body_wrench(body: Vector, row: Vector) -> None:
+def _body_wrench(robot: Matrix, i: int, work: Matrix) -> None:
     """Write force and moment that give a body its motion (Newton and Euler)."""
-    m = body[MASS]
-    hx = body[FIRST_MOMENT]
-    hy = body[FIRST_MOMENT + 1]
-    hz = body[FIRST_MOMENT + 2]
-    ixx = body[INERTIA]
-    ixy = body[INERTIA + 1]
-    iyy = body[INERTIA + 2]
-    ixz = body[INERTIA + 3]
-    iyz = body[INERTIA + 4]
-    izz = body[INERTIA + 5]
-    wx = row[W]
-    wy = row[W + 1]
-    wz = row[W + 2]
-    dx = row[DW]
-    dy = row[DW + 1]
-    dz = row[DW + 2]
-    ax = row[A]
-    ay = row[A + 1]
-    az = row[A + 2]
+    b = 1 + i
+    m = robot[b, MASS]
+    hx = robot[b, FIRST_MOMENT]
+    hy = robot[b, FIRST_MOMENT + 1]
+    hz = robot[b, FIRST_MOMENT + 2]
+    ixx = robot[b, INERTIA]
+    ixy = robot[b, INERTIA + 1]
+    iyy = robot[b, INERTIA + 2]
+    ixz = robot[b, INERTIA + 3]
+    iyz = robot[b, INERTIA + 4]
+    izz = robot[b, INERTIA + 5]
+    wx = work[i, W]
+    wy = work[i, W + 1]
+    wz = work[i, W + 2]
+    dx = work[i, DW]
+    dy = work[i, DW + 1]
+    dz = work[i, DW + 2]
+    ax = work[i, A]
+    ay = work[i, A + 1]
+    az = work[i, A + 2]
     ux = wy * hz - wz * hy
     uy = wz * hx - wx * hz
     uz = wx * hy - wy * hx
     lx = ixx * wx + ixy * wy + ixz * wz
     ly = ixy * wx + iyy * wy + iyz * wz
     lz = ixz * wx + iyz * wy + izz * wz
-    row[WRENCH] = m * ax + dy * hz - dz * hy + wy * uz - wz * uy
-    row[WRENCH + 1] = m * ay + dz * hx - dx * hz + wz * ux - wx * uz
-    row[WRENCH + 2] = m * az + dx * hy - dy * hx + wx * uy - wy * ux
-    row[WRENCH + 3] = ixx * dx + ixy * dy + ixz * dz + wy * lz - wz * ly + hy * az - hz * ay
-    row[WRENCH + 4] = ixy * dx + iyy * dy + iyz * dz + wz * lx - wx * lz + hz * ax - hx * az
-    row[WRENCH + 5] = ixz * dx + iyz * dy + izz * dz + wx * ly - wy * lx + hx * ay - hy * ax
+    work[i, WRENCH] = m * ax + dy * hz - dz * hy + wy * uz - wz * uy
+    work[i, WRENCH + 1] = m * ay + dz * hx - dx * hz + wz * ux - wx * uz
+    work[i, WRENCH + 2] = m * az + dx * hy - dy * hx + wx * uy - wy * ux
+    work[i, WRENCH + 3] = ixx * dx + ixy * dy + ixz * dz + wy * lz - wz * ly + hy * az - hz * ay
+    work[i, WRENCH + 4] = ixy * dx + iyy * dy + iyz * dz + wz * lx - wx * lz + hz * ax - hx * az
+    work[i, WRENCH + 5] = ixz * dx + iyz * dy + izz * dz + wx * ly - wy * lx + hx * ay - hy * ax
 
 
 @kernel
@@ -205,18 +204,21 @@ def rnea_kernel(robot: Matrix, work: Matrix, q: Vector, v: Vector, a: Vector, ta
     # Pass 1: base to tips
     for i in range(n):
         body_motion(robot, i, q, v, a, work)
-        _body_wrench(robot[1 + i], work[i])
+        _body_wrench(robot, i, work)
     # Pass 2: tips to base
     for j in range(tau.size):
         tau[j] = 0.0
     for i in range(n - 1, -1, -1):
-        body = robot[1 + i]
+        b = 1 + i
         add_joint_effort(robot, i, WRENCH, work, tau)
-        if body[ARMATURE] != 0.0:
-            iv = int(body[IV])
-            tau[iv] += body[MULTIPLIER] * body[MULTIPLIER] * body[ARMATURE] * a[iv]
+        if robot[b, ARMATURE] != 0.0:
+            iv = int(robot[b, IV])
+            tau[iv] += robot[b, MULTIPLIER] * robot[b, MULTIPLIER] * robot[b, ARMATURE] * a[iv]
         wrench_to_parent(robot, i, WRENCH, work)
     return is_finite(q) and is_finite(v) and is_finite(a) and is_finite(tau)
+
+
+_rnea = Quick(rnea_kernel)
 
 
 def rnea(model: RobotModel, q: Any, v: Any, a: Any, f_ext: Any = None) -> Vector:
@@ -256,7 +258,7 @@ def rnea(model: RobotModel, q: Any, v: Any, a: Any, f_ext: Any = None) -> Vector
     v = as_vector('v', v, model.nv)
     a = as_vector('a', a, model.nv)
     tau = np.empty(model.nv)
-    if not rnea_kernel(model.kernel, np.empty(model.work_shape), q, v, a, tau):
+    if not _rnea.call(model.kernel, np.empty(model.work_shape), q, v, a, tau):
         refuse_non_finite('efforts', q=q, v=v, a=a)
     if f_ext is not None:
         tau -= external_efforts(model, q, f_ext)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -175,22 +176,22 @@ class RobotModel:
     total_mass: float
     kernel: Matrix = field(repr=False)
 
-    @property
+    @cached_property
     def nq(self) -> int:
         """Number of position coordinates."""
         return len(self.q_names)
 
-    @property
+    @cached_property
     def nv(self) -> int:
         """Number of degrees of freedom."""
         return len(self.v_names)
 
-    @property
+    @cached_property
     def nbodies(self) -> int:
         """Number of bodies that move."""
         return len(self.body_names)
 
-    @property
+    @cached_property
     def work_shape(self) -> tuple[int, int]:
         """Shape of the scratch array that a kernel needs."""
         return (len(self.kernel), WORK_WIDTH)
@@ -205,12 +206,12 @@ class RobotModel:
         """The body that the robot carries, or None."""
         return self.options.payload
 
-    @property
+    @cached_property
     def mimics(self) -> Mapping[str, Mimic]:
         """For each joint that follows another: which, and how."""
         return MappingProxyType({j.name: j.mimic for j in self.joints if j.mimic is not None})
 
-    @property
+    @cached_property
     def has_only_single_joints(self) -> bool:
         """Whether `q`, `v` and `joint_names` run in parallel."""
         return self.nq == self.nv == len(self.joint_names)
