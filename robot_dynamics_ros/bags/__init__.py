@@ -1,0 +1,1 @@
+"""Reading and writing of logs: streams of named arrays, without ROS (rosbags)."""

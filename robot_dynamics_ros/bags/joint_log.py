@@ -1,0 +1,207 @@
+"""The joint states of a whole bag as arrays, cleaned and named, and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_dynamics_ros.bags.joint_collector import JointCollector, JointTable
+from robot_dynamics_ros.bags.joint_states import joint_samples, JOINT_STATE
+from robot_dynamics_ros.bags.reading import BagReader
+from robot_dynamics_ros.bags.time_axis import clean_time_axis, step_statistics
+from robot_dynamics_ros.core.arrays import frozen, Matrix, Vector
+from robot_dynamics_ros.core.exceptions import BagError
+
+
+@dataclass(frozen=True)
+class JointLog:
+    """
+    Joint states over time.
+
+    Row k of every array belongs to ``stamps[k]``, column j to ``joint_names[j]``.
+
+    Attributes
+    ----------
+    stamps : ndarray, shape (n,)
+        Times since the first sample [s], strictly increasing, as stamped by the sender (not
+        resampled).
+    joint_names : tuple of str
+        Column names.
+    position : ndarray, shape (n, nj)
+        [rad | m]; NaN where the sender gave NaN or nothing.
+    velocity : ndarray, shape (n, nj), or None
+        [rad/s | m/s]; None if the log has none.
+    effort : ndarray, shape (n, nj), or None
+        [N m | N]; None if the log has none; NaN where a sample has none.
+    start : int
+        Time of the first sample [ns since the epoch of the sender].
+    topic : str
+        Where the samples come from.
+    counts : mapping of str to int
+        How many messages or samples, by what happened to them.
+    notes : tuple of str
+        Everything that a reader of results should know about the log, one sentence each.
+
+    """
+
+    stamps: Vector
+    joint_names: tuple[str, ...]
+    position: Matrix
+    velocity: Matrix | None
+    effort: Matrix | None
+    start: int = 0
+    topic: str = ''
+    counts: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def duration(self) -> float:
+        """Time from the first to the last sample [s]."""
+        return float(self.stamps[-1] - self.stamps[0])
+
+    @property
+    def rate(self) -> float:
+        """Samples per second, from the median step [Hz]."""
+        return float(1.0 / np.median(np.diff(self.stamps)))
+
+    def select(
+        self,
+        joint_names: Sequence[str],
+        joint_map: Mapping[str, str] | None = None,
+    ) -> JointLog:
+        """
+        Rename, pick and order columns; samples without a position of a picked joint are left out.
+
+        Parameters
+        ----------
+        joint_names : sequence of str
+            Wanted columns, by their new names.
+        joint_map : mapping, optional
+            New name of each joint of the log; joints that are not in it keep theirs.
+
+        Returns
+        -------
+        log : JointLog
+            A new log; a field that holds no number at all becomes None.
+
+        Raises
+        ------
+        BagError
+            If a wanted joint is not in the log, or too few samples are left.
+
+        """
+        renamed = [(joint_map or {}).get(name, name) for name in self.joint_names]
+        if missing := [name for name in joint_names if name not in renamed]:
+            raise BagError(
+                f'the log has no joint {", ".join(missing)}; it has: {", ".join(renamed)}'
+            )
+        columns = [renamed.index(name) for name in joint_names]
+        position = self.position[:, columns]
+        rows = np.flatnonzero(np.isfinite(position).all(axis=1))
+        if len(rows) < 2:
+            raise BagError(f'{self.topic} has no position of {", ".join(joint_names)}')
+        lost = len(position) - len(rows)
+        note = (f'{lost} samples without a finite position were left out',) if lost else ()
+        return replace(
+            self,
+            stamps=frozen(self.stamps[rows] - self.stamps[rows][0]),
+            joint_names=tuple(joint_names),
+            position=frozen(position[rows]),
+            velocity=_picked(self.velocity, rows, columns),
+            effort=_picked(self.effort, rows, columns),
+            start=self.start + round(float(self.stamps[rows][0]) * 1e9),
+            counts={**self.counts, **({'not finite': lost} if lost else {})},
+            notes=self.notes + note,
+        )
+
+
+def read_joint_log(
+    path: str | Path,
+    topic: str | None = None,
+    *,
+    advance: Callable[[int], None] | None = None,
+) -> JointLog:
+    """
+    Read the joint states of a bag.
+
+    Joints are found by name in every message. Messages with wrong lengths or doubled names are
+    left out, repeated and disordered stamps are cleaned, and joints that come in messages of their
+    own are interpolated onto the stamps of the most frequent ones; `counts` and `notes` tell of
+    each.
+
+    Parameters
+    ----------
+    path : str or Path
+        Bag folder or storage file.
+    topic : str, optional
+        Name of the joint state topic; found by its type if there is only one.
+    advance : callable, optional
+        Called with the number of messages read since the last call, for a progress display.
+
+    Returns
+    -------
+    log : JointLog
+        All joints of the topic.
+
+    Raises
+    ------
+    BagError
+        If the bag, the topic or the samples cannot be used; one sentence says why.
+
+    """
+    with BagReader(path) as bag:
+        found = bag.topic(JOINT_STATE, topic)
+        collector = JointCollector()
+        for number, sample in enumerate(joint_samples(bag, found), start=1):
+            collector.add(sample)
+            if advance is not None and number % 1000 == 0:
+                advance(1000)
+        warnings = bag.warnings
+    table, counts, notes = collector.finish(f'{path}: {found.name}')
+    axis = clean_time_axis(table.stamps, table.log_times)
+    if len(axis.rows) < 2:
+        raise BagError(
+            f'{path}: {found.name} has {len(axis.rows)} usable samples, expected at least 2'
+        )
+    gaps = step_statistics(axis.seconds)
+    return JointLog(
+        stamps=frozen(axis.seconds),
+        joint_names=table.joint_names,
+        position=frozen(table.position[axis.rows]),
+        velocity=_or_none(table.velocity[axis.rows]),
+        effort=_or_none(table.effort[axis.rows]),
+        start=axis.start,
+        topic=found.name,
+        counts={**counts, **axis.counts, **gaps.counts},
+        notes=(
+            *warnings,
+            *notes,
+            *axis.notes,
+            *gaps.notes,
+            *_field_notes(table),
+        ),
+    )
+
+
+def _field_notes(table: JointTable) -> list[str]:
+    notes = []
+    for name in ('position', 'velocity', 'effort'):
+        values = getattr(table, name)
+        bad = int(np.count_nonzero(~np.isfinite(values).all(axis=1)))
+        if not np.isfinite(values).any():
+            notes.append(f'the log has no {name}')
+        elif bad and name != 'position':  # positions are counted where joints are picked
+            notes.append(f'{bad} of {len(values)} samples lack a finite {name} of some joint')
+    return notes
+
+
+def _or_none(values: Matrix) -> Matrix | None:
+    return frozen(values) if np.isfinite(values).any() else None
+
+
+def _picked(values: Matrix | None, rows: NDArray[np.intp], columns: list[int]) -> Matrix | None:
+    return None if values is None else _or_none(values[:, columns][rows])

@@ -1,0 +1,145 @@
+"""
+What every kind of log file gives: its topics and the raw messages of one topic.
+
+Files are opened one by one and by what they are; ``metadata.yaml`` only tells their order. So a
+bag without metadata, a bare file, a split bag of which one part is lost and a bag that was moved
+are all read by the same few lines.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol
+
+from rosbags.rosbag1 import Reader as Rosbag1Reader
+from rosbags.rosbag2 import Reader as Rosbag2Reader
+
+from robot_dynamics_ros.bags.compression import decompress_message
+from robot_dynamics_ros.core.exceptions import BagError
+
+
+@dataclass(frozen=True)
+class Topic:
+    """
+    One topic of a log.
+
+    Attributes
+    ----------
+    name : str
+        Name with the leading slash.
+    msgtype : str
+        Type as ``package/msg/Name``.
+    count : int or None
+        Number of messages; None where only reading all of them would tell.
+
+    """
+
+    name: str
+    msgtype: str
+    count: int | None
+
+
+@dataclass(frozen=True)
+class RawMessage:
+    """
+    One serialized message.
+
+    Attributes
+    ----------
+    log_time : int
+        When it was recorded [ns].
+    data : bytes
+        CDR bytes (ROS 1 bytes in a ROS 1 bag).
+
+    """
+
+    log_time: int
+    data: bytes
+
+
+class StorageFile(Protocol):
+    """An open log file."""
+
+    is_ros1: bool
+    warnings: list[str]
+
+    def topics(self) -> list[Topic]:
+        """List the topics."""
+
+    def messages(self, topic: str) -> Iterator[RawMessage]:
+        """Stream the messages of one topic."""
+
+    def close(self) -> None:
+        """Close the file."""
+
+
+class IndexedFile:
+    """
+    A whole log file of any kind that `rosbags` reads.
+
+    Raises
+    ------
+    BagError
+        If `rosbags` cannot open it; the caller may then try to save what is left.
+
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.is_ros1 = path.suffix == '.bag'
+        self.warnings: list[str] = []
+        self._path = path
+        try:
+            self._reader: Rosbag1Reader | Rosbag2Reader = (
+                Rosbag1Reader(path) if self.is_ros1 else Rosbag2Reader(path)
+            )
+            self._reader.open()
+        except (
+            Exception
+        ) as err:  # rosbags raises its own, apsw's, struct's and plain errors on damage
+            raise BagError(f'{path.name} cannot be opened: {one_line(err)}') from err
+
+    def topics(self) -> list[Topic]:
+        """List the topics; publishers of the same topic are one."""
+        counts: dict[tuple[str, str], int] = {}
+        for connection in self._reader.connections:
+            key = (connection.topic, connection.msgtype)
+            counts[key] = counts.get(key, 0) + connection.msgcount
+        return [Topic(name, msgtype, count) for (name, msgtype), count in counts.items()]
+
+    def messages(self, topic: str) -> Iterator[RawMessage]:
+        """Stream the messages of one topic; damage ends the stream with a warning."""
+        connections = [c for c in self._reader.connections if c.topic == topic]
+        if not connections:
+            return
+        try:
+            for _, log_time, data in self._reader.messages(connections=connections):
+                yield RawMessage(log_time, data if self.is_ros1 else decompress_message(data))
+        except BagError:
+            raise
+        except Exception as err:  # see above: damage shows as many kinds of errors
+            self.warnings.append(f'{self._path.name} is damaged: {one_line(err)}')
+
+    def close(self) -> None:
+        """Close the file."""
+        self._reader.close()
+
+    def __enter__(self) -> IndexedFile:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def one_line(error: BaseException) -> str:
+    """Return the text of an error on one line, cut to a readable length."""
+    text = ' '.join(str(error).split()) or type(error).__name__
+    return text if len(text) <= 160 else text[:157] + '...'

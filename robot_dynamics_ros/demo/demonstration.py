@@ -1,0 +1,117 @@
+"""The whole demonstration: start the nodes, perform the runs, end the nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from robot_dynamics_ros.core.model.robot_model import RobotModel
+from robot_dynamics_ros.core.model.urdf import load_urdf
+from robot_dynamics_ros.demo.graph import CONTROLLER, Graph, PLANT
+from robot_dynamics_ros.demo.plan import LOCKSTEP, Pace, real_time_pace, Run
+from robot_dynamics_ros.demo.processes import (
+    child_environment,
+    DemoError,
+    NodeProcess,
+    NodeProcesses,
+)
+from robot_dynamics_ros.demo.session import RunFailedError, RunRecord, Session
+from robot_dynamics_ros.resources import config_path, urdf_path
+from robot_dynamics_ros.ros.parameters import yaml_values
+
+Say = Callable[[str], None]
+"""Writes text for the user, who sees it at once."""
+
+ATTEMPTS = 2
+"""How often a run is tried in real time before it is made in lockstep."""
+
+
+def demonstrate(runs: list[Run], pace: Pace | None, log_folder: Path, say: Say) -> list[RunRecord]:
+    """
+    Perform runs on two nodes in processes of their own.
+
+    Runs without friction are a check of the torques, not of the machine: they are made in
+    lockstep, and show at what rate the machine exchanges states and commands. The others are made
+    in real time, at the rate that it keeps up with.
+
+    Parameters
+    ----------
+    runs : list of Run
+        What to do, the runs without friction first.
+    pace : Pace, optional
+        The pace of the runs with friction; by default what the machine keeps up with.
+    log_folder : Path
+        Existing folder for what the nodes print.
+    say : callable
+        Tells the user what happens.
+
+    Raises
+    ------
+    DemoError
+        If a node died, refused something, does not answer, or did not end well.
+
+    """
+    settings = yaml_values(config_path(f'{CONTROLLER}.yaml'))
+    with NodeProcesses() as processes:
+        for node in (CONTROLLER, PLANT):  # which is the order in which they are stopped
+            processes.add(_start(node, log_folder))
+        model = _model(settings)
+        with Graph(processes, say) as graph:
+            session = Session(graph, model, np.array(settings['kp']), np.array(settings['kd']))
+            records = _perform(session, runs, pace, say)
+    ends = processes.bad_ends()
+    if ends:
+        raise DemoError(f'all runs were made, but {ends}')
+    return records
+
+
+def _start(node: str, log_folder: Path) -> NodeProcess:
+    return NodeProcess(
+        node,
+        config_path(f'{node}.yaml'),
+        {'autostart': False},
+        log_folder / f'{node}.log',
+        child_environment(),
+    )
+
+
+def _model(settings: dict[str, object]) -> RobotModel:
+    """Return the arm as both nodes have it."""
+    joints, armature = settings['joints'], settings['armature']
+    assert isinstance(joints, list) and isinstance(armature, list)
+    return load_urdf(urdf_path('es5.urdf.xacro'), armature=dict(zip(joints, armature)))
+
+
+def _perform(session: Session, runs: list[Run], pace: Pace | None, say: Say) -> list[RunRecord]:
+    records: list[RunRecord] = []
+    for number, run in enumerate(runs, 1):
+        if run.has_friction and pace is None:
+            pace = real_time_pace(min(record.measurement.rate for record in records))
+        chosen = pace if pace is not None and run.has_friction else LOCKSTEP
+        say(f'[{number:2d}/{len(runs)}] {run.label}, {chosen} ... ')
+        record = _persist(session, run, chosen, say)
+        if run.has_friction:
+            pace = record.pace
+        records.append(record)
+        say(f'max error {1e3 * record.measurement.largest_error:.2f} mrad\n')
+    return records
+
+
+def _persist(session: Session, run: Run, pace: Pace, say: Say) -> RunRecord:
+    """
+    Perform a run, in lockstep at last.
+
+    Raises
+    ------
+    DemoError
+        If that fails, too.
+
+    """
+    for _ in range(0 if pace.is_lockstep else ATTEMPTS):
+        try:
+            return session.perform(run, pace)
+        except RunFailedError as error:
+            say(f'too busy for real time ({error}), once more ... ')
+    return session.perform(run, LOCKSTEP)

@@ -1,0 +1,153 @@
+"""
+Follow a trajectory on model torques.
+
+The reference is sampled at the stamp of each joint state, and the state is answered with the
+torque of the chosen law. Before the first and after the last point of a reference the arm is held
+there by the same law.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import time
+from typing import Any
+
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_ros.core.arrays import Vector
+from robot_dynamics_ros.core.control.laws import InverseDynamicsLaw, Terms
+from robot_dynamics_ros.core.control.reference_follower import ReferenceFollower
+from robot_dynamics_ros.core.exceptions import ConfigurationError, RobotDynamicsError
+from robot_dynamics_ros.core.model.robot_model import RobotModel
+from robot_dynamics_ros.ros.conversions import points_from_message
+from robot_dynamics_ros.ros.diagnostics import Level, Report
+from robot_dynamics_ros.ros.node_parameters import InverseDynamicsParameters
+from robot_dynamics_ros.ros.qos import REFERENCE
+from robot_dynamics_ros.ros.robot_source import continuous_joints, joint_order
+from robot_dynamics_ros.ros.running import run
+from robot_dynamics_ros.ros.torque_node import TorqueNode
+
+
+class InverseDynamicsNode(TorqueNode[InverseDynamicsParameters]):
+    """Publish the torque that follows the reference, for every joint state."""
+
+    def __init__(self, name: str = 'inverse_dynamics_node', **options: Any) -> None:
+        super().__init__(name, InverseDynamicsParameters, **options)
+
+    def configure(self) -> None:
+        """Build the law and the follower of references."""
+        super().configure()
+        model, parameters = self.model, self.parameters
+        self.follower = ReferenceFollower(
+            model.joint_names,
+            model.limits,
+            continuous=continuous_joints(model),
+            largest_jump=parameters.reference_jump,
+            stream_timeout=parameters.reference_timeout,
+        )
+        self._references = {'accepted': 0, 'rejected': 0}
+        self._rejection = ''
+        self._reference_subscription = self.create_subscription(
+            JointTrajectory, '~/reference', self._on_reference, REFERENCE
+        )
+        self.diagnostics.add('reference', self._report_reference)
+
+    def cleanup(self) -> None:
+        """Take away what `configure` built."""
+        self.destroy_subscription(self._reference_subscription)
+        super().cleanup()
+
+    def build_law(self, model: RobotModel, parameters: InverseDynamicsParameters) -> None:
+        """
+        Build the law.
+
+        Raises
+        ------
+        ConfigurationError
+            If there are neither one nor as many gains as joints.
+
+        """
+        self.law = InverseDynamicsLaw(
+            model,
+            parameters.mode,
+            gravity_compensated_by_hardware=parameters.gravity_compensated_by_hardware,
+            kp=self._gains('kp', parameters),
+            kd=self._gains('kd', parameters),
+            friction=self.friction,
+        )
+
+    def _gains(self, name: str, parameters: InverseDynamicsParameters) -> list[float] | float:
+        values = getattr(parameters, name)
+        order = joint_order(parameters, self.model)
+        if len(values) == 1:
+            return float(values[0])
+        if len(values) != len(order):
+            raise ConfigurationError(f'{name} has {len(values)} entries, expected {len(order)}')
+        by_name = dict(zip(order, values))
+        return [by_name[joint] for joint in self.model.joint_names]
+
+    @property
+    def needs_velocity(self) -> bool:
+        """Whether the law has feedback."""
+        return self.law.mode.has_feedback
+
+    def begin(self) -> None:
+        """Hold the arm where it is."""
+        self.follower.hold(self.buffer.q)
+
+    def on_time_reset(self) -> None:
+        """Hold the arm where it is: what was to come belongs to another time."""
+        self.get_logger().warning('the time of the joint states went back; holding')
+        self.follower.hold(self.buffer.q)
+
+    def wanted_torque(self) -> Vector:
+        """Return the torque of the law at the time of the state."""
+        buffer = self.buffer
+        reference = self.follower.sample(buffer.stamp)
+        return self.law.command(buffer.q, buffer.v, reference)
+
+    def terms(self) -> Terms:
+        """Return its parts."""
+        buffer = self.buffer
+        return self.law.terms(buffer.q, buffer.v, self.follower.sample(buffer.stamp))
+
+    def _on_reference(self, message: JointTrajectory) -> None:
+        points = points_from_message(message)
+        try:
+            if not self.is_active:
+                raise ConfigurationError('the node is not active')
+            self.follower.follow(
+                points.joint_names,
+                points.stamp,
+                points.times,
+                points.positions,
+                points.velocities,
+                points.accelerations,
+                self._present(),
+            )
+        except RobotDynamicsError as error:
+            self._references['rejected'] += 1
+            self._rejection = ' '.join(str(error).split())
+            self.get_logger().error(
+                f'reference rejected: {self._rejection}', throttle_duration_sec=1.0
+            )
+        else:
+            self._references['accepted'] += 1
+            self._rejection = ''
+
+    def _present(self) -> float:
+        """Return the present time in the time of the stamps [s]."""
+        since = time.monotonic() - self._received
+        return self.buffer.stamp + min(since, self.parameters.state_timeout)
+
+    def _report_reference(self) -> Report:
+        values = {'kind': self.follower.kind, **self._references}
+        if self._rejection:
+            return Report(Level.WARN, f'last reference rejected: {self._rejection}', values)
+        return Report(Level.OK, self.follower.kind, values)
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the node."""
+    run(InverseDynamicsNode, args)

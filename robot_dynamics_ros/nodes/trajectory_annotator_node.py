@@ -1,0 +1,90 @@
+"""Fill in the efforts of trajectories by inverse dynamics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_ros.core.control.trajectory_efforts import trajectory_efforts
+from robot_dynamics_ros.core.exceptions import RobotDynamicsError
+from robot_dynamics_ros.ros.conversions import points_from_message, sequence_from_array
+from robot_dynamics_ros.ros.diagnostics import Level, Report
+from robot_dynamics_ros.ros.lifecycle import RobotNode
+from robot_dynamics_ros.ros.node_parameters import TrajectoryAnnotatorParameters
+from robot_dynamics_ros.ros.qos import REFERENCE
+from robot_dynamics_ros.ros.robot_source import friction_of
+from robot_dynamics_ros.ros.running import run
+
+
+class TrajectoryAnnotatorNode(RobotNode[TrajectoryAnnotatorParameters]):
+    """Take trajectories on ``~/trajectory`` and publish them with efforts on ``~/annotated``."""
+
+    def __init__(self, name: str = 'trajectory_annotator_node', **options: Any) -> None:
+        super().__init__(name, TrajectoryAnnotatorParameters, **options)
+
+    def configure(self) -> None:
+        """Build the topics."""
+        self._counts = {'annotated': 0, 'rejected': 0}
+        self._rejection = ''
+        self._friction = friction_of(self.parameters, self.model)
+        self._publisher = self.create_publisher(JointTrajectory, '~/annotated', REFERENCE)
+        self._subscription = self.create_subscription(
+            JointTrajectory, '~/trajectory', self._on_trajectory, REFERENCE
+        )
+        self.diagnostics.add('trajectories', self._report)
+
+    def cleanup(self) -> None:
+        """Take the topics away."""
+        self.destroy_subscription(self._subscription)
+        self.destroy_publisher(self._publisher)
+
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        if not self.is_active:
+            self.get_logger().warning('not active; the trajectory is ignored')
+            return
+        try:
+            efforts = self._efforts(message)
+        except RobotDynamicsError as error:
+            self._counts['rejected'] += 1
+            self._rejection = ' '.join(str(error).split())
+            self.get_logger().error(f'trajectory rejected: {self._rejection}')
+            return
+        for point, effort in zip(message.points, efforts):
+            point.effort = sequence_from_array(effort)
+        self._counts['annotated'] += 1
+        self._rejection = ''
+        self._publisher.publish(message)
+
+    def _efforts(self, message: JointTrajectory) -> Any:
+        points, model = points_from_message(message), self.model
+        if self.parameters.gravity_compensated_by_hardware:
+            model = model.with_gravity((0.0, 0.0, 0.0))
+        efforts = trajectory_efforts(
+            model,
+            points.joint_names,
+            points.times,
+            points.positions,
+            points.velocities,
+            points.accelerations,
+            friction=self._friction,
+        )
+        for name, peak in zip(points.joint_names, np.abs(efforts).max(axis=0)):
+            limit = model.limits.effort[model.joint_index(name)]
+            if peak > limit:
+                self.get_logger().warning(
+                    f'{name} needs {peak:.4g} N m or N, its limit is {limit:.4g}'
+                )
+        return efforts
+
+    def _report(self) -> Report:
+        if self._rejection:
+            return Report(Level.WARN, f'last one rejected: {self._rejection}', self._counts)
+        return Report(Level.OK, f'{self._counts["annotated"]} annotated', self._counts)
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the node."""
+    run(TrajectoryAnnotatorNode, args)

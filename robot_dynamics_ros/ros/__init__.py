@@ -1,0 +1,1 @@
+"""The border between ROS 2 and core."""

@@ -1,0 +1,143 @@
+"""What a node tells about itself on ``/diagnostics``, once a second."""
+
+from __future__ import annotations
+
+import array
+from collections.abc import Callable, Mapping
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+import numpy as np
+from rclpy.node import Node
+
+from robot_dynamics_ros.ros.qos import DIAGNOSTICS
+from robot_dynamics_ros.ros.timers import steady_timer
+
+_KEPT = 4096
+
+
+class Level(IntEnum):
+    """Levels of diagnostic_msgs/DiagnosticStatus."""
+
+    OK = 0
+    WARN = 1
+    ERROR = 2
+    STALE = 3
+
+
+class Report(NamedTuple):
+    """One status: how bad, in one line, and the numbers behind it."""
+
+    level: Level
+    message: str
+    values: Mapping[str, Any] = {}
+
+
+class DiagnosticsReporter:
+    """
+    Publish the reports of a node.
+
+    Parameters
+    ----------
+    node : Node
+    period : float
+        Time between two publications on a steady clock [s].
+
+    Attributes
+    ----------
+    hardware_id : str
+        Name of the robot, once it is known.
+
+    """
+
+    def __init__(self, node: Node, period: float = 1.0) -> None:
+        self.hardware_id = ''
+        self._node = node
+        self._sources: dict[str, Callable[[], Report]] = {}
+        self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', DIAGNOSTICS)
+        self._timer = steady_timer(node, period, self.publish)
+
+    def add(self, name: str, report: Callable[[], Report]) -> None:
+        """Ask `report` for the status `name` each time, instead of whoever was asked before."""
+        self._sources[name] = report
+
+    def publish(self) -> None:
+        """Publish all reports now."""
+        message = DiagnosticArray()
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        message.status = [self._status(name, report()) for name, report in self._sources.items()]
+        self._publisher.publish(message)
+
+    def _status(self, name: str, report: Report) -> DiagnosticStatus:
+        return DiagnosticStatus(
+            level=bytes([report.level]),
+            name=f'{self._node.get_fully_qualified_name().lstrip("/")}: {name}',
+            message=report.message,
+            hardware_id=self.hardware_id,
+            values=[KeyValue(key=key, value=_text(value)) for key, value in report.values.items()],
+        )
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f'{value:.6g}'
+    if isinstance(value, (tuple, list)):
+        return ', '.join(_text(entry) for entry in value)
+    return str(value)
+
+
+class LoopStatistics:
+    """Rate and latency of a loop since they were last asked for; adding costs no allocation."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._latency = array.array('d', bytes(8 * _KEPT))
+        self._count = 0
+        self._since = 0.0
+
+    def add(self, latency: float) -> None:
+        """Count one cycle that took `latency` [s]."""
+        self._latency[self._count % _KEPT] = latency
+        self._count += 1
+
+    def take(self, now: float) -> dict[str, float]:
+        """
+        Return the figures since the last call, and start afresh.
+
+        Parameters
+        ----------
+        now : float
+            Time on the steady clock [s].
+
+        Returns
+        -------
+        figures : dict
+            ``rate`` [Hz], and ``latency_median``, ``latency_p99``, ``latency_max`` [ms] if there
+            was a cycle.
+
+        """
+        elapsed, count = now - self._since, self._count
+        self._since, self._count = now, 0
+        self.total += count
+        figures = {'rate [Hz]': count / elapsed if elapsed > 0.0 else 0.0}
+        if count:
+            latency = 1e3 * np.frombuffer(self._latency)[: min(count, _KEPT)]
+            median, p99 = np.percentile(latency, (50.0, 99.0))
+            figures['latency median [ms]'] = float(median)
+            figures['latency p99 [ms]'] = float(p99)
+            figures['latency max [ms]'] = float(latency.max())
+        return figures
+
+
+class Changes:
+    """Growth of counters since they were last asked for."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, int] = {}
+
+    def take(self, counters: Mapping[str, int]) -> dict[str, int]:
+        """Return by how much counters have grown since the last call, for those that have."""
+        grown = {key: value - self._last.get(key, 0) for key, value in counters.items()}
+        self._last = dict(counters)
+        return {key: value for key, value in grown.items() if value}

@@ -1,0 +1,167 @@
+"""The parameters of each node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from robot_dynamics_ros.core.exceptions import ConfigurationError
+from robot_dynamics_ros.ros.parameters import parameter
+from robot_dynamics_ros.ros.robot_parameters import (
+    check_friction_source,
+    FRICTION_SOURCES,
+    RobotParameters,
+    TorqueParameters,
+)
+
+CONTROL_MODES = ('feedforward', 'pd_feedforward', 'computed_torque', 'pd', 'pd_gravity')
+
+
+@dataclass(frozen=True)
+class InverseDynamicsParameters(TorqueParameters):
+    """Parameters of `inverse_dynamics_node`."""
+
+    mode: str = parameter('Control law.', 'pd_feedforward', choices=CONTROL_MODES)
+    kp: tuple[float, ...] = parameter(
+        'Gains on the position error, in the order of joints, or one for all; in 1/s^2 for '
+        'computed_torque.',
+        (0.0,),
+        unit='N m/rad | N/m',
+        low=0.0,
+        is_live=True,
+    )
+    kd: tuple[float, ...] = parameter(
+        'Gains on the velocity error, in the order of joints, or one for all; in 1/s for '
+        'computed_torque.',
+        (0.0,),
+        unit='N m s/rad | N s/m',
+        low=0.0,
+        is_live=True,
+    )
+    reference_jump: float = parameter(
+        'Largest step of the reference that a new trajectory may make where it begins.',
+        0.05,
+        unit='rad | m',
+        low=0.0,
+        is_live=True,
+    )
+    reference_timeout: float = parameter(
+        'Silence in a stream of single points after which the arm is held at the last one.',
+        0.1,
+        unit='s',
+        low=0.001,
+        high=10.0,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ('kp', 'kd'):
+            size = len(getattr(self, name))
+            if size != 1 and self.joints and size != len(self.joints):
+                raise ConfigurationError(
+                    f'{name} has {size} entries, expected one or {len(self.joints)} as in joints'
+                )
+
+
+@dataclass(frozen=True)
+class GravityCompensationParameters(TorqueParameters):
+    """Parameters of `gravity_compensation_node`."""
+
+    scale: float = parameter(
+        "Factor on the model's torque; begin with 0.1 on a new robot.",
+        1.0,
+        low=0.0,
+        high=1.5,
+        is_live=True,
+    )
+    coriolis: bool = parameter(
+        'Whether Coriolis and centrifugal torques are added.', False, is_live=True
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.gravity_compensated_by_hardware:
+            raise ConfigurationError(
+                'gravity_compensated_by_hardware is true: the robot already carries its own '
+                'weight, and this node would add it a second time'
+            )
+
+
+@dataclass(frozen=True)
+class ForwardSimulationParameters(RobotParameters):
+    """Parameters of `forward_simulation_node`."""
+
+    stepping: str = parameter(
+        'Whether time runs by itself, or one step per command.',
+        'real_time',
+        choices=('real_time', 'lockstep'),
+    )
+    real_time_factor: float = parameter(
+        'Simulated over real time, for stepping real_time.', 1.0, low=0.01, high=100.0
+    )
+    state_rate: float = parameter(
+        'Joint states per simulated second; one over it is the step of lockstep.',
+        500.0,
+        unit='Hz',
+        low=1.0,
+        high=10000.0,
+    )
+    longest_step: float = parameter(
+        'Longest step of the integrator.', 0.001, unit='s', low=1e-6, high=0.1
+    )
+    integrator: str = parameter('Method of integration.', 'rk4', choices=('rk4', 'semi_implicit'))
+    initial_positions: tuple[float, ...] = parameter(
+        'Positions at the start, in the order of joints; empty for zeros.', (), unit='rad | m'
+    )
+    hold_until_command: bool = parameter(
+        'Whether brakes hold the robot until the first command.', True
+    )
+    brake_release_delay: float = parameter(
+        'Simulated time from the first command to the release of the brakes.',
+        0.0,
+        unit='s',
+        low=0.0,
+        high=60.0,
+    )
+    enforce_effort_limits: bool = parameter(
+        'Whether the drives saturate at the effort limits of the description.', True
+    )
+    friction_source: str = parameter(
+        "Where the robot's own friction comes from.", 'none', choices=FRICTION_SOURCES
+    )
+    friction_file: str = parameter('YAML file of joint friction, for friction_source file.', '')
+    publish_clock: bool = parameter(
+        'Whether /clock is published and time begins at zero, instead of at the present time.',
+        False,
+    )
+    frame_id: str = parameter('Frame in the header of the joint states.', 'base_link')
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require_sizes('initial_positions')
+        check_friction_source(self.friction_source, self.friction_file)
+
+
+@dataclass(frozen=True)
+class TrajectoryAnnotatorParameters(RobotParameters):
+    """Parameters of `trajectory_annotator_node`."""
+
+    friction_source: str = parameter(
+        'Where the friction in the efforts comes from.', 'none', choices=FRICTION_SOURCES
+    )
+    friction_file: str = parameter('YAML file of joint friction, for friction_source file.', '')
+    gravity_compensated_by_hardware: bool = parameter(
+        'Whether the robot itself adds the torque against gravity, which is then left out.', False
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_friction_source(self.friction_source, self.friction_file)
+
+
+NODE_PARAMETERS: dict[str, type[RobotParameters]] = {
+    'inverse_dynamics_node': InverseDynamicsParameters,
+    'gravity_compensation_node': GravityCompensationParameters,
+    'forward_simulation_node': ForwardSimulationParameters,
+    'trajectory_annotator_node': TrajectoryAnnotatorParameters,
+}
+"""Parameters by the name of the node."""

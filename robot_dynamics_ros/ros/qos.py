@@ -1,0 +1,51 @@
+"""
+Quality of service, one profile per kind of topic.
+
+A reliable subscriber does not hear a best-effort publisher, and a volatile publisher does not
+reach a transient-local subscriber. So states are heard best effort and sent reliably, commands are
+reliable at both ends, and what late joiners need is transient local.
+
+"""
+
+from __future__ import annotations
+
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+
+
+def _profile(depth: int, *, reliable: bool = True, transient_local: bool = False) -> QoSProfile:
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=depth,
+        reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
+        durability=(
+            DurabilityPolicy.TRANSIENT_LOCAL if transient_local else DurabilityPolicy.VOLATILE
+        ),
+    )
+
+
+STATE_IN = _profile(1, reliable=False)
+"""Joint states heard: the newest one, from reliable and best-effort publishers alike."""
+
+STATE_OUT = _profile(1)
+"""Joint states sent by the simulation."""
+
+COMMAND_IN = _profile(1)
+"""Commands heard by the simulation: the newest one."""
+
+COMMAND_OUT = _profile(1)
+"""Commands sent: reliable, because the subscribers of controllers are, and never an old one."""
+
+TORQUES = _profile(10)
+"""What was commanded, for logs and plots."""
+
+REFERENCE = _profile(10)
+"""References and trajectories: none may be lost."""
+
+LATCHED = _profile(1, transient_local=True)
+"""What late joiners need: robot description, payload."""
+
+DIAGNOSTICS = _profile(10)
+"""Diagnostics."""
+
+CLOCK = _profile(1)
+"""Simulated time sent: reliable, so that subscribers of both kinds hear it."""

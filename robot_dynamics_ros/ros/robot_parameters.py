@@ -1,0 +1,227 @@
+"""Parameters that say which robot a node works on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import pi
+
+from robot_dynamics_ros.core.exceptions import ConfigurationError
+from robot_dynamics_ros.ros.parameters import parameter
+
+FRICTION_SOURCES = ('none', 'urdf', 'file')
+_FLOOR = (0.0, 0.0, -9.81)
+
+
+@dataclass(frozen=True)
+class RobotParameters:
+    """Which robot, how it is mounted, what it carries and which of its joints move."""
+
+    autostart: bool = parameter(
+        'Whether the node configures and activates itself as soon as it can.',
+        False,
+        read_only=True,
+    )
+    robot_description_file: str = parameter(
+        'URDF or xacro file; empty to take the topic robot_description.', ''
+    )
+    xacro_args: tuple[str, ...] = parameter(
+        "Arguments for a xacro file, each as 'name:=value'.", ()
+    )
+    strict_urdf: bool = parameter(
+        'Whether a description without joint limits is refused instead of read as unlimited.', True
+    )
+    joints: tuple[str, ...] = parameter(
+        'The moving joints, in the order of commands; empty for all, in model order.',
+        (),
+    )
+    locked_joints: tuple[str, ...] = parameter(
+        'Joints that the model holds still, such as the fingers of a gripper.', ()
+    )
+    locked_positions: tuple[float, ...] = parameter(
+        'Where they are held, in the order of locked_joints.', (), unit='rad | m'
+    )
+    gravity: tuple[float, ...] = parameter(
+        "Gravity, expressed in the robot's base frame.", _FLOOR, unit='m/s^2', size=3
+    )
+    base_roll: float = parameter(
+        'Roll of the base in a level frame, instead of gravity.', 0.0, unit='rad', low=-pi, high=pi
+    )
+    base_pitch: float = parameter(
+        'Pitch of the base in a level frame, instead of gravity.',
+        0.0,
+        unit='rad',
+        low=-pi,
+        high=pi,
+    )
+    armature: tuple[float, ...] = parameter(
+        'Reflected inertia of the rotors, in the order of joints; empty for none.',
+        (),
+        unit='kg m^2 | kg',
+        low=0.0,
+    )
+    payload_mass: float = parameter(
+        'Mass of the payload; 0 for none.',
+        0.0,
+        unit='kg',
+        low=0.0,
+        is_live=True,
+        name='payload.mass',
+    )
+    payload_frame: str = parameter(
+        'Link that holds the payload.', '', is_live=True, name='payload.frame'
+    )
+    payload_com: tuple[float, ...] = parameter(
+        'Centre of mass of the payload, expressed in its frame.',
+        (0.0, 0.0, 0.0),
+        unit='m',
+        size=3,
+        is_live=True,
+        name='payload.com',
+    )
+    payload_inertia: tuple[float, ...] = parameter(
+        'Inertia ixx, ixy, ixz, iyy, iyz, izz about its centre of mass, in axes of its frame.',
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+        unit='kg m^2',
+        size=6,
+        is_live=True,
+        name='payload.inertia',
+    )
+    crosscheck: bool = parameter(
+        'Whether the model is compared with Pinocchio when the node configures.', True
+    )
+    crosscheck_samples: int = parameter(
+        'Number of random states for that comparison.', 5, low=1, high=10000
+    )
+
+    def __post_init__(self) -> None:
+        if len(self.locked_joints) != len(self.locked_positions):
+            raise ConfigurationError(
+                f'locked_positions has {len(self.locked_positions)} entries, '
+                f'expected {len(self.locked_joints)} as in locked_joints'
+            )
+        for name in ('joints', 'locked_joints'):
+            names = getattr(self, name)
+            if len(set(names)) != len(names):
+                raise ConfigurationError(f'{name} holds a name twice: {", ".join(names)}')
+        both = set(self.joints) & set(self.locked_joints)
+        if both:
+            raise ConfigurationError(f'both in joints and in locked_joints: {", ".join(both)}')
+        if (self.base_roll or self.base_pitch) and self.gravity != _FLOOR:
+            raise ConfigurationError('give either gravity, or base_roll and base_pitch')
+        if self.payload_mass > 0.0 and not self.payload_frame:
+            raise ConfigurationError('payload.mass needs payload.frame, the link that holds it')
+        self.require_sizes('armature')
+        for argument in self.xacro_args:
+            if ':=' not in argument:
+                raise ConfigurationError(
+                    f"xacro_args: '{argument}' is not of the form name:=value"
+                )
+
+    def require_sizes(self, *names: str) -> None:
+        """
+        Refuse arrays that have neither no entry nor one for each of `joints`.
+
+        Raises
+        ------
+        ConfigurationError
+            If an array has another size.
+
+        """
+        for name in names:
+            size = len(getattr(self, name))
+            if self.joints and size not in (0, len(self.joints)):
+                raise ConfigurationError(
+                    f'{name} has {size} entries, expected {len(self.joints)} as in joints'
+                )
+
+
+@dataclass(frozen=True)
+class TorqueParameters(RobotParameters):
+    """What the nodes that command torque have in common."""
+
+    gravity_compensated_by_hardware: bool = parameter(
+        'Whether the robot itself adds the torque against gravity. There is no default: '
+        'if both add it, or neither, the arm moves away. Say true or false.'
+    )
+    friction_source: str = parameter(
+        'Where the friction in the command comes from.', 'none', choices=FRICTION_SOURCES
+    )
+    friction_file: str = parameter('YAML file of joint friction, for friction_source file.', '')
+    effort_limits: tuple[float, ...] = parameter(
+        'Largest effort, in the order of joints; empty to take those of the description.',
+        (),
+        unit='N m | N',
+        low=1e-6,
+    )
+    effort_rate_limits: tuple[float, ...] = parameter(
+        'Largest change of effort per second, in the order of joints; empty for 10 times the '
+        'limits.',
+        (),
+        unit='N m/s | N/s',
+        low=1e-6,
+    )
+    ramp_up_time: float = parameter(
+        'Duration of the ramp after activation.', 1.0, unit='s', low=0.0, high=60.0
+    )
+    ramp_down_time: float = parameter(
+        'Duration of the ramp to zero on deactivation, signals and faults.',
+        0.5,
+        unit='s',
+        low=0.0,
+        high=3.0,
+    )
+    ramp_from: str = parameter(
+        'Where the ramp after activation begins.', 'zero', choices=('zero', 'measured_effort')
+    )
+    state_timeout: float = parameter(
+        'Age of the joint states beyond which the torque is ramped down, on a steady clock.',
+        0.1,
+        unit='s',
+        low=0.005,
+        high=5.0,
+    )
+    recover_from_stale_state: bool = parameter(
+        'Whether states that come back while the torque still ramps down ramp it up again.', False
+    )
+    velocity_source: str = parameter(
+        'Velocity of the messages where they have one, or always estimated from positions.',
+        'measured',
+        choices=('measured', 'estimated'),
+    )
+    velocity_time_constant: float = parameter(
+        'Time constant of the low-pass filter on estimated velocities; 0 for none.',
+        0.0,
+        unit='s',
+        low=0.0,
+        high=1.0,
+    )
+    max_joint_speed: tuple[float, ...] = parameter(
+        'Speed beyond which a step in position is taken for a fault of the message, in the '
+        'order of joints; empty for no check.',
+        (),
+        unit='rad/s | m/s',
+        low=1e-6,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require_sizes('effort_limits', 'effort_rate_limits', 'max_joint_speed')
+        check_friction_source(self.friction_source, self.friction_file)
+
+
+def check_friction_source(source: str, file: str) -> None:
+    """
+    Refuse a friction file that is missing or would not be used.
+
+    Raises
+    ------
+    ConfigurationError
+        If `source` and `file` do not fit together.
+
+    """
+    if (source == 'file') != bool(file):
+        raise ConfigurationError(
+            'friction_source file needs friction_file'
+            if source == 'file'
+            else f'friction_file is given, but friction_source is {source}'
+        )

@@ -1,0 +1,111 @@
+"""
+The main program of a node: start it, spin it, and bring it to rest before it ends.
+
+The context must stay valid until the last torque has gone out. The signal handlers of rclpy
+invalidate it as soon as a signal arrives, so that nothing can be published any more. Here SIGINT
+and SIGTERM only ask the node to come to rest; it goes on spinning, on live states, until it is
+there or `STOP_TIMEOUT` is over.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+import signal
+import sys
+import time
+from types import FrameType
+from typing import Any
+
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.logging import get_logger
+from rclpy.signals import SignalHandlerOptions
+
+from robot_dynamics_ros.core.exceptions import RobotDynamicsError
+from robot_dynamics_ros.ros.direct_loop import DirectLoop
+from robot_dynamics_ros.ros.lifecycle import RobotNode
+
+STOP_TIMEOUT = 4.0
+"""Longest time from a signal to the end of spinning [s]."""
+
+
+def run_node(make_node: Callable[[], RobotNode[Any]], args: Sequence[str] | None = None) -> int:
+    """
+    Run a node until it is finished or a signal comes.
+
+    Parameters
+    ----------
+    make_node : callable
+        Makes the node, once rclpy is initialised.
+    args : sequence of str, optional
+        Arguments for rclpy; by default those of the process.
+
+    Returns
+    -------
+    exit_code : int
+        0, or 1 if the node was refused or gave up.
+
+    """
+    rclpy.init(
+        args=None if args is None else list(args), signal_handler_options=SignalHandlerOptions.NO
+    )
+    try:
+        node = make_node()
+    except RobotDynamicsError as error:
+        get_logger('robot_dynamics_ros').fatal(' '.join(str(error).split()))
+        rclpy.try_shutdown()
+        return 1
+    restore = _on_signals(node)
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    try:
+        _spin(node, DirectLoop(node, executor))
+    except _ConfiguringInterruptedError:
+        pass
+    finally:
+        node.finish()
+        executor.shutdown(timeout_sec=0.5)
+        node.destroy_node()
+        rclpy.try_shutdown()
+        restore()
+    return node.exit_code
+
+
+def _spin(node: RobotNode[Any], loop: DirectLoop) -> None:
+    """Spin until the node is finished, or has come to rest after a request to stop."""
+    while not (node.is_finished or node.stop_requested):
+        loop.spin_once()  # the heartbeat of the node ends it ten times a second
+    node.begin_stop()
+    deadline = time.monotonic() + STOP_TIMEOUT
+    while not node.is_at_rest():
+        loop.spin_once()
+        if time.monotonic() > deadline:
+            node.get_logger().error(f'not at rest after {STOP_TIMEOUT:g} s')
+            return
+
+
+class _ConfiguringInterruptedError(BaseException):
+    """A signal came while the node was configuring, so that there is no torque to ramp down."""
+
+
+def _on_signals(node: RobotNode[Any]) -> Callable[[], None]:
+    """Stop the node on SIGINT and SIGTERM; return what puts back the handlers of before."""
+
+    def handler(number: int, frame: FrameType | None) -> None:
+        node.request_stop()
+        if node.is_configuring:  # which may take long, when kernels are compiled
+            raise _ConfiguringInterruptedError
+
+    before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def restore() -> None:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+    return restore
+
+
+def run(make_node: Callable[[], RobotNode[Any]], args: Sequence[str] | None = None) -> None:
+    """Run a node as the main program of the process; the exit code is that of `run_node`."""
+    sys.exit(run_node(make_node, args))

@@ -1,0 +1,357 @@
+"""
+What the nodes that command torque have in common: states in, guarded torque out.
+
+The command is made in the callback of the joint states, on the newest one, and goes out before
+anything else is done. A timer on a steady clock watches for states that do not come; then it takes
+over and ramps the torque down. While states come it fires only once per ``state_timeout``.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+import time
+from typing import TypeVar
+
+from geometry_msgs.msg import InertiaStamped
+import numpy as np
+from rclpy.subscription import Subscription
+from sensor_msgs.msg import JointState
+
+from robot_dynamics_ros.core.arrays import Vector
+from robot_dynamics_ros.core.control.guard_settings import GuardSettings
+from robot_dynamics_ros.core.control.guard_state import GuardResult, GuardState
+from robot_dynamics_ros.core.control.joint_state_buffer import JointStateBuffer, UpdateOutcome
+from robot_dynamics_ros.core.control.laws import Terms
+from robot_dynamics_ros.core.control.torque_guard import TorqueGuard
+from robot_dynamics_ros.core.exceptions import (
+    ArmingRefusedError,
+    ConfigurationError,
+    RobotDynamicsError,
+)
+from robot_dynamics_ros.core.model.robot_model import RobotModel
+from robot_dynamics_ros.ros.conversions import payload_from_message
+from robot_dynamics_ros.ros.diagnostics import Changes, LoopStatistics, Report
+from robot_dynamics_ros.ros.lifecycle import RobotNode
+from robot_dynamics_ros.ros.qos import LATCHED, STATE_IN
+from robot_dynamics_ros.ros.robot_parameters import TorqueParameters
+from robot_dynamics_ros.ros.robot_source import (
+    continuous_joints,
+    friction_of,
+    joint_order,
+    payload_of,
+    payload_values,
+)
+from robot_dynamics_ros.ros.serialized import JointStateReader
+from robot_dynamics_ros.ros.timers import steady_timer
+from robot_dynamics_ros.ros.torque_publishers import TorquePublishers
+from robot_dynamics_ros.ros.torque_report import state_report, torque_report
+
+TorqueParametersT = TypeVar('TorqueParametersT', bound=TorqueParameters)
+
+RAMP_PERIOD = 0.005
+"""Period of commands while states are missing [s]."""
+
+LONGEST_RAMP_DOWN = 3.5
+"""Longest time to zero torque that a signal to stop leaves [s]."""
+
+RATE_LIMIT_FACTOR = 10.0
+"""Default limit of the rate of the effort, over the effort limit [1/s]."""
+
+_STATE_GAP = 0.02
+"""Time without a state after which the ramp down goes on without it [s]."""
+
+_NO_VELOCITY: tuple[float, ...] = ()
+
+
+class TorqueNode(RobotNode[TorqueParametersT]):
+    """
+    A node that turns joint states into guarded torques.
+
+    A node of this kind overrides `build_law`, `wanted_torque`, `terms` and `needs_velocity`.
+
+    """
+
+    def configure(self) -> None:
+        """Build buffer, guard, law and topics."""
+        model, parameters = self.model, self.parameters
+        order = joint_order(parameters, model)
+        self.get_logger().info(f'commands are in the order {", ".join(order)}')
+        self.buffer = JointStateBuffer(
+            model.joint_names,
+            continuous=continuous_joints(model),
+            timeout=parameters.state_timeout,
+            max_speed=self._in_model_order(parameters.max_joint_speed) or None,
+            velocity_time_constant=parameters.velocity_time_constant,
+        )
+        self.guard = TorqueGuard(self._guard_settings())
+        self.friction = friction_of(parameters, model)
+        self.build_law(model, self.parameters)
+        self._reader = JointStateReader()
+        self._stamp = (0, 0)
+        self._received = -inf
+        self._ignores_velocity = parameters.velocity_source == 'estimated'
+        self._statistics = LoopStatistics()
+        self._limit_counts, self._state_counts = Changes(), Changes()
+        self._message = ''
+        self._outputs = TorquePublishers(self, model.joint_names, order)
+        self._state_subscription = self.create_subscription(
+            JointState, 'joint_states', self._on_joint_state, STATE_IN, raw=True
+        )
+        self._payload_subscription = self.create_subscription(
+            InertiaStamped, '~/payload', self._on_payload, LATCHED
+        )
+        self._watchdog = steady_timer(self, parameters.state_timeout, self._watch)
+        self.diagnostics.add('torque', self._report_torque)
+        self.diagnostics.add('joint states', self._report_states)
+
+    def cleanup(self) -> None:
+        """Take away what `configure` built."""
+        self.destroy_subscription(self._state_subscription)
+        self.destroy_subscription(self._payload_subscription)
+        self.destroy_timer(self._watchdog)
+        self._outputs.destroy()
+
+    @property
+    def direct_subscription(self) -> Subscription | None:
+        """That of the joint states."""
+        return self._state_subscription if self.is_configured else None
+
+    # What a node of this kind overrides.
+
+    def build_law(self, model: RobotModel, parameters: TorqueParametersT) -> None:
+        """Build the control law on `model`."""
+        raise NotImplementedError
+
+    def wanted_torque(self) -> Vector:
+        """Return the torque of the law for the state in `buffer`, shape (n,) [N m | N]."""
+        raise NotImplementedError
+
+    def terms(self) -> Terms:
+        """Return the parts of the same torque."""
+        raise NotImplementedError
+
+    @property
+    def needs_velocity(self) -> bool:
+        """Whether the law needs the velocity."""
+        raise NotImplementedError
+
+    def begin(self) -> None:
+        """Prepare the law for the ramp up."""
+
+    def on_time_reset(self) -> None:
+        """Start afresh after the time of the states went back."""
+
+    # From state to torque.
+
+    def _on_joint_state(self, message: bytes) -> None:
+        now = time.monotonic()
+        state = self._reader
+        if not state.read(message):
+            self.note_malformed()
+            return
+        outcome = self.buffer.update(
+            state.names,
+            state.sec + 1e-9 * state.nanosec,
+            state.position,
+            _NO_VELOCITY if self._ignores_velocity else state.velocity,
+            state.effort,
+            now,
+        )
+        if not outcome.is_accepted:
+            return
+        self._stamp, self._received = (state.sec, state.nanosec), now
+        if outcome is UpdateOutcome.TIME_RESET and self.is_active:
+            self.on_time_reset()
+        if self.guard.state.is_commanding:
+            self._command(now)
+
+    def _command(self, now: float) -> None:
+        """Publish the torque for the present state, then what else is wanted."""
+        buffer = self.buffer
+        known = not self.needs_velocity or buffer.has_velocity
+        result = self.guard.step(self.wanted_torque() if known else None, now, buffer.age(now))
+        if result.must_publish:
+            self._outputs.send_command(result.tau)
+            self._statistics.add(time.monotonic() - now)
+            self._outputs.send_torques(result.tau, self._stamp)
+            if known and self._outputs.has_listener_of_terms:
+                self._outputs.send_terms(self.terms(), self._stamp)
+        self._note(result)
+
+    def _watch(self) -> None:
+        """Ramp down while states are missing; else sleep until the newest one would be stale."""
+        now = time.monotonic()
+        age, timeout = self.buffer.age(now), self.parameters.state_timeout
+        state = self.guard.state
+        is_ending = state is GuardState.RAMPING_DOWN and now - self._received > _STATE_GAP
+        if state.is_commanding and (is_ending or age > timeout):
+            self._command_without_state(now, age)
+        if self.guard.state is GuardState.RAMPING_DOWN:
+            self._sleep(RAMP_PERIOD)
+        else:
+            self._sleep(max(timeout - age, RAMP_PERIOD) if age <= timeout else timeout)
+
+    def _command_without_state(self, now: float, age: float) -> None:
+        """Publish the next torque of the ramp down."""
+        result = self.guard.step(None, now, age)
+        if result.must_publish:
+            self._outputs.send_command(result.tau)
+            self._outputs.send_torques(result.tau, self._stamp)
+        self._note(result)
+
+    def _sleep(self, seconds: float) -> None:
+        period = int(1e9 * seconds)
+        if period != self._watchdog.timer_period_ns:
+            self._watchdog.timer_period_ns = period
+            self._watchdog.reset()
+
+    def _note(self, result: GuardResult) -> None:
+        """Log when the guard begins to ramp down or is in fault, once."""
+        if result.reason and result.reason != self._message:
+            log = (
+                self.get_logger().info
+                if result.reason == 'deactivated'
+                else self.get_logger().error
+            )
+            log(f'{result.state.value}: {result.reason}')
+        self._message = result.reason
+
+    # Start and stop.
+
+    def waits_for(self) -> str:
+        """Return what is missing before the guard can be armed."""
+        now = time.monotonic()
+        silent = self.buffer.silent_joints(now, self.parameters.state_timeout)
+        if silent:
+            topic = self._state_subscription.topic_name
+            return f'joint states of {", ".join(silent)} on {topic}'
+        if self.needs_velocity and not self.buffer.has_velocity:
+            return 'joint velocities'
+        return ''
+
+    def activate(self) -> None:
+        """
+        Arm the guard.
+
+        Raises
+        ------
+        ArmingRefusedError
+            If the state is missing or stale, or an effort limit is not stated.
+
+        """
+        self._take_state()
+        reason = self.waits_for()
+        if reason:
+            raise ArmingRefusedError(f'waiting for {reason}')
+        now = time.monotonic()
+        measured = self.buffer.effort if self.parameters.ramp_from == 'measured_effort' else None
+        self.begin()
+        self.guard.reset()
+        self.guard.arm(now, self.buffer.age(now), measured)
+
+    def deactivate(self) -> None:
+        """Ramp the torque down, on states taken here because the executor waits for us."""
+        self.begin_stop()
+        watched = time.monotonic()
+        deadline = watched + LONGEST_RAMP_DOWN + 0.2
+        while not self.is_at_rest() and time.monotonic() < deadline:
+            self._take_state()
+            if time.monotonic() - watched >= RAMP_PERIOD:
+                watched = time.monotonic()
+                self._watch()
+            time.sleep(0.0005)
+        self._outputs.flush(0.2)
+
+    def _take_state(self) -> None:
+        """Handle a joint state that waits, while the executor does not."""
+        with self._state_subscription.handle:
+            taken = self._state_subscription.handle.take_message(JointState, True)
+        if taken is not None:
+            self._on_joint_state(taken[0])
+
+    def begin_stop(self) -> None:
+        """Start the ramp down."""
+        if self.is_configured:
+            self.guard.disarm(time.monotonic())
+            self._sleep(RAMP_PERIOD)
+
+    def is_at_rest(self) -> bool:
+        """Whether no torque is commanded."""
+        return not (self.is_configured and self.guard.state.is_commanding)
+
+    # Settings.
+
+    def _in_model_order(self, values: tuple[float, ...]) -> list[float]:
+        if not values:
+            return []
+        by_name = dict(zip(joint_order(self.parameters, self.model), values))
+        return [by_name[name] for name in self.model.joint_names]
+
+    def _guard_settings(self) -> GuardSettings:
+        """
+        Take limits and times from the parameters.
+
+        Raises
+        ------
+        ConfigurationError
+            If a value is out of range, or the ramp to zero could take too long.
+
+        """
+        parameters, model = self.parameters, self.model
+        limits = np.array(self._in_model_order(parameters.effort_limits) or model.limits.effort)
+        default_rates = np.nan_to_num(RATE_LIMIT_FACTOR * limits, nan=inf)
+        rates = self._in_model_order(parameters.effort_rate_limits) or default_rates
+        settings = GuardSettings(
+            model.joint_names,
+            limits,
+            np.asarray(rates),
+            ramp_up_time=parameters.ramp_up_time,
+            ramp_down_time=parameters.ramp_down_time,
+            state_timeout=parameters.state_timeout,
+            recover_from_stale_state=parameters.recover_from_stale_state,
+        )
+        if settings.longest_ramp_down > LONGEST_RAMP_DOWN:
+            raise ConfigurationError(
+                f'with these effort_rate_limits and ramp_down_time the ramp to zero may take '
+                f'{settings.longest_ramp_down:.3g} s, allowed are {LONGEST_RAMP_DOWN:g} s'
+            )
+        return settings
+
+    # Payload.
+
+    def prepare_change(self, parameters: TorqueParametersT) -> Callable[[], None]:
+        """Build the model with the payload of changed parameters."""
+        payload = payload_of(parameters)
+        model = self.model
+        if payload_values(parameters) != payload_values(self.parameters):
+            model = model.with_payload(payload)
+
+        def commit() -> None:
+            self.model = model
+            self.build_law(model, parameters)
+
+        return commit
+
+    def _on_payload(self, message: InertiaStamped) -> None:
+        try:
+            payload = payload_from_message(message, self.parameters.payload_frame)
+            model = self.model.with_payload(payload)
+            self.build_law(model, self.parameters)
+        except RobotDynamicsError as error:
+            self.get_logger().error(f'payload refused: {" ".join(str(error).split())}')
+            return
+        self.model = model
+        self.get_logger().info(f'payload: {payload.mass:g} kg at {payload.frame}')
+
+    # Diagnostics.
+
+    def _report_torque(self) -> Report:
+        report = torque_report(self.guard, self._limit_counts, self.is_active)
+        values = {**report.values, **self._statistics.take(time.monotonic())}
+        return Report(report.level, report.message, values)
+
+    def _report_states(self) -> Report:
+        silent = self.buffer.silent_joints(time.monotonic(), self.parameters.state_timeout)
+        return state_report(self.buffer, self._state_counts, silent)

@@ -1,0 +1,94 @@
+"""The topics that carry torques; see `serialized` for how they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from rclpy.duration import Duration
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from robot_dynamics_ros.core.arrays import Vector
+from robot_dynamics_ros.core.control.laws import Terms
+from robot_dynamics_ros.ros.qos import COMMAND_OUT, TORQUES
+from robot_dynamics_ros.ros.serialized import CommandTemplate, JointStateTemplate
+
+COMMAND_TOPIC = 'effort_controller/commands'
+TERMS = ('inertia', 'coriolis', 'gravity', 'friction', 'feedback')
+
+
+class TorquePublishers:
+    """
+    Publish the command, the named torques and their terms.
+
+    Parameters
+    ----------
+    node : Node
+        Node that has the topics.
+    joint_names : sequence of str
+        Order of the torques that come in.
+    command_order : sequence of str
+        Order of the controller's joints, the same names.
+
+    """
+
+    def __init__(
+        self, node: Node, joint_names: Sequence[str], command_order: Sequence[str]
+    ) -> None:
+        self._node = node
+        self._order = np.array([list(joint_names).index(name) for name in command_order])
+        self._command = CommandTemplate(len(joint_names))
+        self._command_publisher = node.create_publisher(
+            Float64MultiArray, COMMAND_TOPIC, COMMAND_OUT
+        )
+        self._torques = _Named(node, '~/torques', joint_names)
+        self._terms = [_Named(node, f'~/torques/{term}', joint_names) for term in TERMS]
+
+    def send_command(self, tau: Vector) -> None:
+        """Publish the command, shape (n,) [N m | N]."""
+        self._command.values[:] = tau[self._order]
+        self._command_publisher.publish(bytes(self._command))
+
+    def send_torques(self, tau: Vector, stamp: tuple[int, int]) -> None:
+        """Publish the same torques with their names and the stamp of their state."""
+        self._torques.send(tau, stamp)
+
+    @property
+    def has_listener_of_terms(self) -> bool:
+        """Whether someone listens to one of the terms."""
+        return any(named.has_listener for named in self._terms)
+
+    def send_terms(self, terms: Terms, stamp: tuple[int, int]) -> None:
+        """Publish each term that someone listens to."""
+        for named, values in zip(self._terms, terms):
+            if named.has_listener:
+                named.send(values, stamp)
+
+    def flush(self, timeout: float) -> None:
+        """Wait until the last command has arrived, at most `timeout` [s]."""
+        self._command_publisher.wait_for_all_acked(Duration(seconds=timeout))
+
+    def destroy(self) -> None:
+        """Take the topics away."""
+        self._node.destroy_publisher(self._command_publisher)
+        for named in (self._torques, *self._terms):
+            self._node.destroy_publisher(named.publisher)
+
+
+class _Named:
+    """One topic of named efforts."""
+
+    def __init__(self, node: Node, topic: str, joint_names: Sequence[str]) -> None:
+        self.publisher = node.create_publisher(JointState, topic, TORQUES)
+        self._template = JointStateTemplate(joint_names, has_position=False, has_velocity=False)
+
+    @property
+    def has_listener(self) -> bool:
+        return bool(self.publisher.get_subscription_count())
+
+    def send(self, values: Vector, stamp: tuple[int, int]) -> None:
+        self._template.set_stamp(*stamp)
+        self._template.effort[:] = values
+        self.publisher.publish(bytes(self._template))

@@ -1,0 +1,167 @@
+"""
+`robot_dynamics annotate`: fill in the efforts of a joint trajectory.
+
+The trajectory is YAML as ``ros2 topic echo`` prints a trajectory_msgs/JointTrajectory and ``ros2
+topic pub`` takes it. All else in it stays as it is.
+
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from robot_dynamics_ros.core.control.trajectory_efforts import trajectory_efforts
+from robot_dynamics_ros.core.exceptions import ConfigurationError, TrajectoryError
+from robot_dynamics_ros.core.friction.friction_model import FrictionModel
+from robot_dynamics_ros.core.model.robot_model import RobotModel
+from robot_dynamics_ros.core.model.urdf import load_urdf
+
+_ARRAYS = ('positions', 'velocities', 'accelerations')
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        'annotate',
+        help='fill in the efforts of a joint trajectory by inverse dynamics',
+        description='Fill in the efforts of a joint trajectory by inverse dynamics. Derivatives '
+        'that its points lack are derived for it, and stay out of the output.',
+    )
+    parser.add_argument(
+        'trajectory', type=Path, help='YAML file of a trajectory_msgs/JointTrajectory'
+    )
+    parser.add_argument('--urdf', required=True, help='URDF or xacro file of the robot')
+    parser.add_argument('--output', type=Path, required=True, help='YAML file to write')
+    parser.add_argument(
+        '--gravity',
+        type=float,
+        nargs=3,
+        default=(0.0, 0.0, -9.81),
+        metavar=('X', 'Y', 'Z'),
+        help='gravity in the base frame [m/s^2] (default: 0 0 -9.81); 0 0 0 leaves it out',
+    )
+    parser.add_argument(
+        '--friction',
+        metavar='FILE',
+        help='add friction: a YAML file, or urdf for the values there',
+    )
+    parser.add_argument(
+        '--armature',
+        action='append',
+        default=[],
+        metavar='JOINT=VALUE',
+        help='reflected rotor inertia of a joint [kg m^2 | kg]; may be repeated',
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """
+    Run the subcommand.
+
+    Raises
+    ------
+    ConfigurationError
+        If an option is refused.
+    ModelError
+        If the robot is refused.
+    TrajectoryError
+        If the trajectory cannot be used.
+
+    """
+    trajectory = read_trajectory(args.trajectory)
+    model = load_urdf(args.urdf, gravity=args.gravity, armature=_armature(args.armature))
+    annotate(trajectory, model, _friction(args.friction, model))
+    args.output.write_text(yaml.safe_dump(trajectory, sort_keys=False), encoding='utf-8')
+    points = trajectory['points']
+    print(f'{len(points)} points with efforts written to {args.output}')
+    for name, *efforts in zip(trajectory['joint_names'], *(point['effort'] for point in points)):
+        peak = max(abs(effort) for effort in efforts)
+        limit = model.limits.effort[model.joint_index(name)]
+        note = f', beyond the limit of {limit:.4g}' if peak > limit else ''
+        print(f'  {name}: at most {peak:.4g} N m or N{note}')
+    return 0
+
+
+def read_trajectory(path: Path) -> dict[str, Any]:
+    """
+    Return the trajectory in a YAML file.
+
+    Raises
+    ------
+    TrajectoryError
+        If it is none.
+
+    """
+    try:
+        # `ros2 topic echo` ends each message with a line of dashes, which begins another document.
+        documents = [each for each in yaml.safe_load_all(path.read_text(encoding='utf-8')) if each]
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise TrajectoryError(f'{path} cannot be read: {" ".join(str(error).split())}') from error
+    if len(documents) != 1:
+        raise TrajectoryError(f'{path} holds {len(documents)} trajectories, expected one')
+    (found,) = documents
+    points = found.get('points') if isinstance(found, dict) else None
+    names = found.get('joint_names') if isinstance(found, dict) else None
+    if not isinstance(names, list) or not isinstance(points, list) or not points:
+        raise TrajectoryError(f'{path}: expected joint_names and points')
+    if not all(isinstance(point, dict) for point in points):
+        raise TrajectoryError(f'{path}: expected positions and time_from_start in each point')
+    return found
+
+
+def annotate(
+    trajectory: dict[str, Any], model: RobotModel, friction: FrictionModel | None
+) -> None:
+    """
+    Write the efforts into the points of a trajectory.
+
+    Raises
+    ------
+    TrajectoryError
+        If the trajectory cannot be used.
+
+    """
+    points = trajectory['points']
+    names = [str(name) for name in trajectory['joint_names']]
+    try:
+        arrays = [[_numbers(point.get(key)) for point in points] for key in _ARRAYS]
+        times = [_seconds(point.get('time_from_start')) for point in points]
+    except (TypeError, ValueError, AttributeError) as error:
+        raise TrajectoryError(f'a point holds something that is no number: {error}') from error
+    efforts = trajectory_efforts(model, names, times, *arrays, friction=friction)
+    for point, effort in zip(points, efforts.tolist()):
+        point['effort'] = effort
+
+
+def _numbers(values: Any) -> list[float] | None:
+    return [float(value) for value in values] if values else None
+
+
+def _seconds(duration: Any) -> float:
+    """Return a builtin_interfaces/Duration, or a plain number, in seconds."""
+    if isinstance(duration, dict):
+        return float(duration.get('sec', 0)) + 1e-9 * float(duration.get('nanosec', 0))
+    return float(duration)
+
+
+def _armature(texts: list[str]) -> dict[str, float]:
+    armature = {}
+    for text in texts:
+        name, _, value = text.partition('=')
+        try:
+            armature[name] = float(value)
+        except ValueError as error:
+            raise ConfigurationError(f"armature '{text}' is not JOINT=VALUE") from error
+    return armature
+
+
+def _friction(source: str | None, model: RobotModel) -> FrictionModel | None:
+    if source is None:
+        return None
+    if source == 'urdf':
+        return FrictionModel.from_model(model)
+    return FrictionModel.from_file(source, model.joint_names)

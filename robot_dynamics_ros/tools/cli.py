@@ -1,0 +1,83 @@
+"""
+The `robot_dynamics` command: one subcommand per module of this folder.
+
+Only the module of the command that was asked for is imported, so a command works even where
+another lacks a package. What goes wrong with the user's input is one line on stderr and exit code
+1, never a traceback.
+
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+import importlib
+import os
+import sys
+from types import ModuleType
+
+from robot_dynamics_ros import __version__
+from robot_dynamics_ros.core.exceptions import RobotDynamicsError
+
+COMMANDS = {
+    'inspect': 'show what a URDF or xacro file holds, and every finding on it',
+    'crosscheck': 'compare every quantity with Pinocchio on a URDF file',
+    'replay': 'compare the model torques of a recorded bag with the measured ones',
+    'annotate': 'fill in the efforts of a joint trajectory by inverse dynamics',
+    'demo': 'drive a simulated ES5 along a trajectory on model torques',
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """
+    Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments without the program's name; by default those of the process.
+
+    Returns
+    -------
+    exit_code : int
+        0, or 1 if the command refused or failed, 2 if the arguments are wrong, 130 if it was
+        interrupted.
+
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    command = next((word for word in arguments if not word.startswith('-')), None)
+    parser = argparse.ArgumentParser(
+        prog='robot_dynamics', description='Rigid-body dynamics of robot arms.'
+    )
+    parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
+    subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
+    module: ModuleType | None = None
+    try:
+        for name, text in COMMANDS.items():
+            if name == command:
+                module = importlib.import_module(f'robot_dynamics_ros.tools.{name}')
+                module.add_parser(subparsers)
+            else:
+                subparsers.add_parser(name, help=text)
+        options = parser.parse_args(arguments)
+        return int(module.run(options)) if module is not None else 2
+    except ImportError as error:
+        return _failed(command, f'cannot be loaded: {error}')
+    except BrokenPipeError:
+        # The reader has left, as in `robot_dynamics inspect arm.urdf | head`; spare it the error
+        # at exit, too.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (RobotDynamicsError, OSError) as error:
+        return _failed(command, str(error))
+    except KeyboardInterrupt:
+        return 130
+
+
+def _failed(command: str | None, reason: str) -> int:
+    print(f'robot_dynamics {command}: {" ".join(reason.split())}', file=sys.stderr)
+    return 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())

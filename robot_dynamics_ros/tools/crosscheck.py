@@ -1,0 +1,95 @@
+"""
+`robot_dynamics crosscheck FILE`: compare every quantity of a robot with Pinocchio.
+
+Exit code 0 if all are within tolerance, 1 if one is not (or the file is refused), 2 if nothing
+could be compared.
+
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from robot_dynamics_ros.core.model.urdf import load_urdf
+from robot_dynamics_ros.crosscheck import crosscheck_model, CrosscheckReport
+from robot_dynamics_ros.report.table import format_table
+from robot_dynamics_ros.tools.inspect import parse_xacro_args
+
+HELP = 'compare every quantity with Pinocchio on a URDF file'
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand to the command line."""
+    parser = subparsers.add_parser('crosscheck', help=HELP, description=HELP)
+    parser.add_argument('file', help='URDF or xacro file')
+    parser.add_argument('--samples', type=int, default=20, help='random states (default 20)')
+    parser.add_argument('--seed', type=int, default=0, help='of the random states (default 0)')
+    parser.add_argument('--json', action='store_true', help='print JSON')
+    parser.add_argument(
+        '--xacro-arg',
+        action='append',
+        default=[],
+        metavar='NAME:=VALUE',
+        help='argument of a xacro file; may be given several times',
+    )
+    parser.add_argument(
+        '--lenient',
+        action='store_true',
+        help='take missing limits as none, with a warning, instead of refusing the file',
+    )
+    parser.add_argument(
+        '--independent-mimics',
+        action='store_true',
+        help='let mimic joints whose target does not exist move on their own',
+    )
+    parser.add_argument(
+        '--floating-base', action='store_true', help='let the root link float in the world'
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the comparison; return 0 (passed), 1 (failed) or 2 (nothing compared)."""
+    model = load_urdf(
+        args.file,
+        xacro_args=parse_xacro_args(args.xacro_arg),
+        strict=not args.lenient,
+        unknown_mimic='independent' if args.independent_mimics else 'error',
+        floating_base=args.floating_base,
+    )
+    return show(crosscheck_model(model, samples=args.samples, seed=args.seed), args.json)
+
+
+def show(report: CrosscheckReport, as_json: bool) -> int:
+    """Print a report and return the exit code that belongs to it."""
+    if as_json:
+        print(json.dumps(report.as_dict(), indent=2, allow_nan=False))
+    elif report.rows:
+        print(as_text(report))
+    else:
+        print(report.summary, file=sys.stderr)
+    if report.skipped:
+        return 2
+    return 0 if report.ok else 1
+
+
+def as_text(report: CrosscheckReport) -> str:
+    """Return the table of quantities with the verdict below it."""
+    table = format_table(
+        ['quantity', 'relative difference', 'tolerance', 'verdict', 'largest at'],
+        [
+            [
+                row.quantity,
+                f'{row.max_relative_difference:.2e}',
+                f'{row.tolerance:.0e}',
+                'ok' if row.ok else 'DIFFERS',
+                row.worst,
+            ]
+            for row in report.rows
+        ],
+        right=['relative difference', 'tolerance'],
+    )
+    notes = [f'note: {note}' for note in report.notes]
+    return '\n'.join([table, *notes, report.summary])

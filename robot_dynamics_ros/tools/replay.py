@@ -1,0 +1,186 @@
+"""
+`robot_dynamics replay BAG --urdf FILE --output DIR`: model torques beside measured ones.
+
+Exit code 0; 1 if the bag, the model or the output folder is refused, with one line on stderr.
+
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from typing import Any
+
+from robot_dynamics_ros.bags.joint_log import read_joint_log
+from robot_dynamics_ros.core.exceptions import ConfigurationError
+from robot_dynamics_ros.core.friction.friction_model import FrictionModel
+from robot_dynamics_ros.core.model.payload import Payload
+from robot_dynamics_ros.core.model.robot_model import RobotModel, STANDARD_GRAVITY
+from robot_dynamics_ros.core.model.urdf import load_urdf
+from robot_dynamics_ros.core.signals.zero_phase import ZeroPhaseFilter
+from robot_dynamics_ros.report.atomic import refuse_filled_directory
+from robot_dynamics_ros.report.progress import Progress
+from robot_dynamics_ros.report.torque_replay import replay_torques
+from robot_dynamics_ros.tools.inspect import parse_xacro_args
+from robot_dynamics_ros.tools.joint_matching import match_joints
+from robot_dynamics_ros.tools.replay_output import ReplayRun, summary, write_results
+
+DEFAULT_CUTOFF = 5.0
+"""Above the bandwidth of usual motions, below that of noise and elastic joints [Hz]."""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand to the command line."""
+    parser = subparsers.add_parser(
+        'replay',
+        help='compute the model torques of a recorded bag and compare them with the measured ones',
+        description='Compute the torque and its terms along the joint states of a bag and compare '
+        'them with the measured effort. Writes report.json, plots and a bag (MCAP) with both.',
+    )
+    parser.add_argument('bag', help='rosbag2 folder or file (sqlite3, MCAP), or ROS 1 bag')
+    parser.add_argument(
+        '--urdf', required=True, metavar='FILE', help='URDF or xacro file of the robot'
+    )
+    parser.add_argument('--output', required=True, metavar='DIR', help='folder for the results')
+    parser.add_argument('--overwrite', action='store_true', help='replace results in the folder')
+    parser.add_argument(
+        '--topic', help='joint state topic; found by its type if there is only one'
+    )
+    parser.add_argument(
+        '--map',
+        nargs='+',
+        action='extend',
+        default=[],
+        metavar='LOG:=MODEL',
+        help='joint names: a whole name, or a prefix that is replaced in every name',
+    )
+    parser.add_argument(
+        '--lock',
+        nargs='+',
+        action='extend',
+        default=[],
+        metavar='JOINT:=VALUE',
+        help='hold joints of the model that are not in the log [rad | m]; * fits any letters',
+    )
+    parser.add_argument(
+        '--cutoff',
+        type=_cutoff,
+        metavar='HZ',
+        help=f'cutoff of the zero-phase filter; {DEFAULT_CUTOFF:g} Hz by default, or a fifth of '
+        'the sampling rate if that is less; 0 filters nothing',
+    )
+    parser.add_argument(
+        '--since', type=float, default=0.0, metavar='S', help='compare from this time on'
+    )
+    parser.add_argument(
+        '--friction',
+        default='none',
+        metavar='none|urdf|FILE',
+        help='friction to add: none (default), that of the URDF, or of a YAML file',
+    )
+    parser.add_argument(
+        '--payload',
+        nargs=4,
+        type=float,
+        metavar=('MASS', 'X', 'Y', 'Z'),
+        help='point mass [kg] at x, y, z [m] in --payload-frame',
+    )
+    parser.add_argument('--payload-frame', metavar='FRAME', help='link that carries the payload')
+    parser.add_argument(
+        '--gravity',
+        nargs=3,
+        type=float,
+        default=STANDARD_GRAVITY,
+        metavar=('X', 'Y', 'Z'),
+        help='gravity in the base frame [m/s^2]; 0 0 -9.81 by default',
+    )
+    parser.add_argument(
+        '--xacro-arg',
+        action='append',
+        default=[],
+        metavar='NAME:=VALUE',
+        help='argument of a xacro file',
+    )
+    parser.add_argument(
+        '--lenient',
+        action='store_true',
+        help='take missing limits as none instead of refusing the file',
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, compute, write and print; return 0."""
+    # First what can be refused at once, then the long work.
+    refuse_filled_directory(args.output, overwrite=args.overwrite)
+    full_model = _load_model(args)
+    with Progress('reading messages') as progress:
+        log = read_joint_log(args.bag, args.topic, advance=progress.advance)
+    matched = match_joints(full_model, log.joint_names, args.map, args.lock)
+    log = log.select(matched.model.joint_names, matched.joint_map)
+    low_pass = _low_pass(args.cutoff, log.rate)
+    with Progress('computing torques', len(log.stamps)) as progress:
+        replay = replay_torques(
+            matched.model,
+            log.stamps,
+            log.position,
+            log.velocity,
+            log.effort,
+            low_pass=low_pass,
+            friction=_friction(args.friction, matched.model),
+            advance=progress.advance,
+        )
+    result = ReplayRun(
+        bag=args.bag,
+        urdf=args.urdf,
+        log=log,
+        matched=matched,
+        replay=replay,
+        friction=args.friction,
+        since=args.since,
+        command=shlex.join(['robot_dynamics', *sys.argv[1:]]) if len(sys.argv) > 1 else '',
+    )
+    with Progress('writing the bag', len(log.stamps)) as progress:
+        written = write_results(
+            args.output, result, overwrite=args.overwrite, advance=progress.advance
+        )
+    print(summary(result))
+    print(f'\nwritten to {args.output}: {", ".join(written)}')
+    return 0
+
+
+def _load_model(args: argparse.Namespace) -> RobotModel:
+    payload = None
+    if args.payload is not None:
+        if args.payload_frame is None:
+            raise ConfigurationError('--payload needs --payload-frame, the link that carries it')
+        mass, *com = args.payload
+        payload = Payload(mass, args.payload_frame, com)
+    return load_urdf(
+        args.urdf,
+        strict=not args.lenient,
+        xacro_args=parse_xacro_args(args.xacro_arg),
+        gravity=args.gravity,
+        payload=payload,
+    )
+
+
+def _low_pass(cutoff: float | None, rate: float) -> ZeroPhaseFilter:
+    if cutoff is None:
+        cutoff = min(DEFAULT_CUTOFF, 0.2 * rate)
+    return ZeroPhaseFilter(cutoff or None)
+
+
+def _friction(source: str, model: RobotModel) -> FrictionModel | None:
+    if source == 'none':
+        return None
+    if source == 'urdf':
+        return FrictionModel.from_model(model)
+    return FrictionModel.from_file(source, model.joint_names)
+
+
+def _cutoff(text: str) -> float:
+    value = float(text)
+    if not 0.0 <= value < float('inf'):
+        raise argparse.ArgumentTypeError(f'{text} is not a frequency, expected 0 or more')
+    return value

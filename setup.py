@@ -1,0 +1,51 @@
+"""Installation of robot_dynamics_ros, by pip and by the ament_python build of ROS 2."""
+
+from glob import glob
+
+from setuptools import find_packages, setup
+
+PACKAGE = 'robot_dynamics_ros'
+NODES = [
+    'inverse_dynamics_node',
+    'gravity_compensation_node',
+    'forward_simulation_node',
+    'trajectory_annotator_node',
+]
+
+setup(
+    name=PACKAGE,
+    version='0.1.0',
+    description='Robot dynamics for ROS 2: inverse dynamics, gravity compensation, simulation.',
+    maintainer='robot_dynamics_ros maintainers',
+    maintainer_email='maintainers@example.com',
+    license='Apache-2.0',
+    python_requires='>=3.10',
+    packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
+    data_files=[
+        ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
+        (f'share/{PACKAGE}', ['package.xml']),
+        (f'share/{PACKAGE}/launch', sorted(glob('launch/*.launch.py'))),
+        (f'share/{PACKAGE}/config', sorted(glob('config/*.yaml'))),
+        (f'share/{PACKAGE}/urdf', sorted(glob('urdf/*.urdf') + glob('urdf/*.urdf.xacro'))),
+    ],
+    zip_safe=False,
+    # The same list as requirements/runtime.txt; ROS itself comes from a ROS 2 installation or
+    # from the wheels of requirements/ros.txt.
+    install_requires=[
+        'matplotlib>=3.5',
+        'numba>=0.58',
+        'numpy>=1.26',
+        'PyYAML>=5.4',
+        'rosbags>=0.10',
+        'scipy>=1.11',
+        'urdf_parser_py>=0.0.4',
+        'xacro>=2.0',
+    ],
+    extras_require={'crosscheck': ['pin>=2.7'], 'test': ['hypothesis', 'pytest']},
+    entry_points={
+        'console_scripts': [
+            *(f'{node} = {PACKAGE}.nodes.{node}:main' for node in NODES),
+            f'robot_dynamics = {PACKAGE}.tools.cli:main',
+        ],
+    },
+)

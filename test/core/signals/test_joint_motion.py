@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.core.signals.joint_motion import joint_motion
+from robot_dynamics_ros.core.signals.zero_phase import ZeroPhaseFilter
+
+STAMPS = np.arange(0.0, 10.0, 0.01)
+W = np.array([1.0, 3.0])
+POSITION = np.sin(np.outer(STAMPS, W))
+VELOCITY = W * np.cos(np.outer(STAMPS, W))
+ACCELERATION = -(W**2) * POSITION
+MIDDLE = slice(100, -100)
+
+
+def test_measured_velocity_saves_one_differentiation() -> None:
+    rng = np.random.default_rng(0)
+    noisy = POSITION + 1e-4 * rng.normal(size=POSITION.shape)
+    low_pass = ZeroPhaseFilter(5.0)
+    with_velocity = joint_motion(STAMPS, noisy, VELOCITY, low_pass)
+    without = joint_motion(STAMPS, noisy, None, low_pass)
+    assert with_velocity.velocity_source == 'measured'
+    assert without.velocity_source == 'differentiated position'
+    assert with_velocity.velocity_disagreement == pytest.approx(0.0, abs=0.01)
+    assert without.velocity_disagreement is None
+    error = np.abs(with_velocity.a - ACCELERATION)[MIDDLE].max()
+    # The filter at w = 3 rad/s changes 1e-8; the spline's derivative errs less than 1e-6.
+    assert error < 1e-5
+    assert np.abs(without.a - ACCELERATION)[MIDDLE].max() > 100.0 * error
+
+
+@pytest.mark.parametrize('spoil', ['unit', 'sign', 'nan'])
+def test_velocity_that_contradicts_the_positions_is_not_used(spoil: str) -> None:
+    velocity = VELOCITY.copy()
+    if spoil == 'unit':
+        velocity *= 180.0 / np.pi
+    elif spoil == 'sign':
+        velocity *= -1.0
+    else:
+        velocity[5, 1] = np.nan
+    motion = joint_motion(STAMPS, POSITION, velocity, ZeroPhaseFilter(5.0))
+    assert motion.velocity_source == 'differentiated position'
+    # Two differentiations of an exact sine by a quintic spline, away from the ends.
+    assert np.abs(motion.a - ACCELERATION)[MIDDLE].max() < 1e-4
+
+
+def test_robot_at_rest_has_no_disagreement_to_state() -> None:
+    still = np.ones_like(POSITION)
+    motion = joint_motion(STAMPS, still, 0.0 * still, ZeroPhaseFilter(5.0))
+    assert np.abs(motion.a).max() < 1e-6  # rounding through two derivatives at 100 Hz

@@ -1,0 +1,41 @@
+"""ROS for the tests of this folder: in a domain of their own, on this machine only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+import os
+
+import numpy as np
+import pytest
+
+os.environ['ROS_DOMAIN_ID'] = str(1 + os.getpid() % 100)
+os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+
+pytest.importorskip('rclpy')
+
+from robot_dynamics_ros.core.control.laws import InverseDynamicsLaw  # noqa: E402
+from robot_dynamics_ros.core.control.trajectory_efforts import trajectory_efforts  # noqa: E402
+from robot_dynamics_ros.core.model.urdf import load_urdf  # noqa: E402
+from robot_dynamics_ros.core.simulation.plant import Plant  # noqa: E402
+from robot_dynamics_ros.resources import urdf_path  # noqa: E402
+from ros_graph import Graph  # noqa: E402
+
+
+@pytest.fixture(scope='session', autouse=True)
+def compiled_kernels() -> None:
+    """Compile what the nodes use before any deadline runs; from the cache this takes no time."""
+    model = load_urdf(urdf_path('planar_2r_rods.urdf'))
+    for mode in ('pd_feedforward', 'computed_torque', 'pd_gravity'):
+        law = InverseDynamicsLaw(model, mode, gravity_compensated_by_hardware=False)
+        zero = np.zeros(2)
+        law.terms(zero, zero, (zero, zero, zero))
+    Plant(model).step(zero, 1e-3)
+    trajectory_efforts(model, model.joint_names, [0.0, 1.0], [zero, zero])
+
+
+@pytest.fixture
+def graph() -> Iterator[Graph]:
+    """Return nodes under test and a node that watches them, in one executor."""
+    graph = Graph()
+    yield graph
+    graph.close()

@@ -1,0 +1,174 @@
+"""Nodes as processes of their own, started and ended as a user or a launch file does it."""
+
+from collections.abc import Iterator
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from robot_dynamics_ros.core.dynamics import generalized_gravity
+from robot_dynamics_ros.core.model.urdf import load_urdf
+from robot_dynamics_ros.resources import config_path, urdf_path
+from robot_dynamics_ros.ros.node_parameters import NODE_PARAMETERS
+from ros_graph import Graph, StateFeed, Statuses
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = [f'joint_{i}' for i in range(1, 7)]
+COMMANDS = 'effort_controller/commands'
+DEADLINE = 60.0  # start of a process on a machine that does other things [s]
+
+
+class Processes:
+    """Node processes that do not outlive the test."""
+
+    def __init__(self) -> None:
+        self.running: list[subprocess.Popen[str]] = []
+
+    def start(self, node: str, *arguments: str, **parameters: str) -> subprocess.Popen[str]:
+        """Start a node with ROS arguments and parameters."""
+        code = f'from robot_dynamics_ros.nodes.{node} import main; main()'
+        settings = [part for k, v in parameters.items() for part in ('-p', f'{k}:={v}')]
+        process = subprocess.Popen(
+            [sys.executable, '-c', code, '--ros-args', *arguments, *settings],
+            env={**os.environ, 'PYTHONPATH': f'{ROOT}:{os.environ.get("PYTHONPATH", "")}'},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.running.append(process)
+        return process
+
+    def configured(self, node: str, *arguments: str, **parameters: str) -> subprocess.Popen[str]:
+        """Start a node with its installed parameter file."""
+        file = str(config_path(f'{node}.yaml'))
+        return self.start(node, '--params-file', file, *arguments, **parameters)
+
+    def end(self) -> None:
+        """End what still runs."""
+        for process in self.running:
+            if process.poll() is None:
+                process.kill()
+            if not process.stdout.closed:
+                print(process.communicate()[0])  # shown if the test fails
+
+
+@pytest.fixture
+def processes() -> Iterator[Processes]:
+    processes = Processes()
+    yield processes
+    processes.end()
+
+
+def output(process: subprocess.Popen[str], timeout: float = 10.0) -> str:
+    """Return what an ended process has said."""
+    return process.communicate(timeout=timeout)[0]
+
+
+@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGINT])
+def test_signal_ramps_the_torque_down_before_the_process_ends(
+    graph: Graph, processes: Processes, number: int
+) -> None:
+    process = processes.configured('gravity_compensation_node', ramp_up_time='0.0')
+    feed = StateFeed(graph, NAMES)
+    commands = graph.collect(Float64MultiArray, COMMANDS)
+    gravity = generalized_gravity(load_urdf(urdf_path('es5.urdf.xacro')), np.zeros(6))
+    assert graph.spin_until(
+        lambda: commands and np.allclose(commands[-1].data, gravity), DEADLINE
+    ), 'the torque of the config is that of core'
+    commands.clear()
+    process.send_signal(number)
+    sent = time.monotonic()
+    assert graph.spin_until(lambda: process.poll() is not None)
+    # 0.5 s of ramp, 0.1 s of rate limit, and what the end of a process takes.
+    assert time.monotonic() - sent < 5.0
+    assert process.returncode == 0, output(process)
+    graph.spin_for(0.1)
+    shoulder = abs(np.array([command.data[1] for command in commands]))
+    assert shoulder[-1] == 0.0
+    # Answers to live states at 100 Hz all the way down.
+    assert np.sum((shoulder > 0.0) & (shoulder < abs(gravity[1]))) > 20
+    assert abs(np.diff(shoulder)).max() < 0.2 * abs(gravity[1])
+    assert feed.is_on
+
+
+def test_death_of_the_plant_ramps_the_torque_down(graph: Graph, processes: Processes) -> None:
+    # C10: the states stop; the torque must not outlive them by more than timeout and ramp.
+    statuses = Statuses(graph)
+    states = graph.collect(JointState, 'joint_states')
+    commands = graph.collect(Float64MultiArray, COMMANDS)
+    plant = processes.configured('forward_simulation_node')
+    controller = processes.configured('inverse_dynamics_node')
+    assert graph.spin_until(lambda: commands and states, DEADLINE)
+    assert graph.spin_until(lambda: statuses.message('torque') == 'active', DEADLINE)
+    graph.spin_for(1.5)  # brakes released
+    # The unknown friction of the plant holds what the model leaves: the arm stays at zero.
+    np.testing.assert_allclose(states[-1].position, 0.0, atol=0.02)
+    plant.kill()
+    killed = time.monotonic()
+    assert graph.spin_until(lambda: not np.any(commands[-1].data))
+    assert time.monotonic() - killed < 2.0
+    assert graph.spin_until(lambda: 'fault' in statuses.message('torque'))
+    assert controller.poll() is None, 'the node lives and says what happened'
+
+
+def test_signal_before_anything_has_come_ends_the_process_at_once(
+    graph: Graph, processes: Processes
+) -> None:
+    statuses = Statuses(graph)
+    process = processes.start('gravity_compensation_node', autostart='true')
+    assert graph.spin_until(lambda: statuses.message('lifecycle') == 'unconfigured', DEADLINE)
+    process.terminate()
+    assert process.wait(5.0) == 0
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'reason'),
+    [
+        ({}, 'gravity_compensated_by_hardware is not set'),
+        ({'gravity_compensated_by_hardware': 'maybe'}, "'maybe'"),
+        ({'gravity_compensated_by_hardware': 'false', 'scale': '9.0'}, 'scale is 9.0'),
+        ({'gravity_compensated_by_hardware': 'false', 'gravity': '[0.0, 0.0, 0.0]'}, 'gravity'),
+        ({'gravity_compensated_by_hardware': 'false', 'joints': '[joint_7]'}, 'joint_7'),
+    ],
+)
+def test_bad_configuration_ends_the_process_with_one_line(
+    processes: Processes, parameters: dict[str, str], reason: str
+) -> None:
+    process = processes.start(
+        'gravity_compensation_node',
+        autostart='true',
+        crosscheck='false',
+        robot_description_file=str(urdf_path('es5.urdf.xacro')),
+        **parameters,
+    )
+    said = output(process, DEADLINE)
+    assert process.returncode == 1
+    assert reason in said
+    assert 'Traceback' not in said
+    assert len([line for line in said.splitlines() if 'ERROR' in line or 'FATAL' in line]) == 1
+
+
+@pytest.mark.parametrize('node', NODE_PARAMETERS)
+def test_installed_configuration_starts_the_node_in_a_namespace(
+    graph: Graph, processes: Processes, node: str
+) -> None:
+    statuses = Statuses(graph)
+    process = processes.configured(node, '-r', '__ns:=/arm')
+    feed = StateFeed(graph, NAMES, '/arm/joint_states')
+    feed.is_on = node != 'forward_simulation_node'
+    assert graph.spin_until(lambda: statuses.message('lifecycle') == 'active', DEADLINE), (
+        statuses.newest
+    )
+    process.terminate()
+    assert graph.spin_until(lambda: process.poll() is not None)
+    said = output(process)
+    assert process.returncode == 0, said
+    assert 'is ignored' not in said, 'every name in the file is a parameter'
+    assert 'ERROR' not in said

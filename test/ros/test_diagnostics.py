@@ -1,0 +1,35 @@
+import pytest
+
+pytest.importorskip('rclpy')
+
+from robot_dynamics_ros.ros.diagnostics import Changes, LoopStatistics  # noqa: E402
+
+
+def test_loop_statistics_give_rate_and_latency_since_the_last_call() -> None:
+    statistics = LoopStatistics()
+    statistics.take(10.0)
+    for latency in (0.001, 0.002, 0.003):
+        statistics.add(latency)
+    figures = statistics.take(12.0)
+    assert figures['rate [Hz]'] == 1.5
+    assert figures['latency median [ms]'] == pytest.approx(2.0)
+    assert figures['latency max [ms]'] == pytest.approx(3.0)
+    assert statistics.take(13.0) == {'rate [Hz]': 0.0}
+
+
+def test_loop_statistics_keep_the_newest_of_many() -> None:
+    statistics = LoopStatistics()
+    statistics.take(0.0)
+    for number in range(10000):
+        statistics.add(1e-3 * (number >= 5000))
+    figures = statistics.take(1.0)
+    assert figures['rate [Hz]'] == 10000.0
+    assert figures['latency median [ms]'] == pytest.approx(1.0)
+    assert statistics.total == 10000
+
+
+def test_changes_tell_what_has_grown() -> None:
+    changes = Changes()
+    assert changes.take({'a': 2, 'b': 0}) == {'a': 2}
+    assert changes.take({'a': 2, 'b': 1}) == {'b': 1}
+    assert changes.take({'a': 2, 'b': 1}) == {}
