@@ -24,13 +24,14 @@ import numpy as np
 from robot_dynamics_ros.core.exceptions import SingularMassMatrixError
 from robot_dynamics_ros.crosscheck.frame_quantities import at_frames
 from robot_dynamics_ros.crosscheck.quantities import (
+    center_of_mass,
     Comparison,
     configurations,
     efforts,
+    energies,
     forward,
     matrices,
     regressors,
-    whole_body,
 )
 from robot_dynamics_ros.crosscheck.report import CrosscheckRow
 from robot_dynamics_ros.crosscheck.sample import Reference, size
@@ -80,12 +81,8 @@ class Ledger:
             note = f'forward dynamics and inverse mass matrix left out: {error}'
             if note not in self.notes:
                 self.notes.append(note)
-        for quantities in (
-            whole_body(reference),
-            regressors(reference),
-            configurations(reference),
-        ):
-            self._add(quantities)
+        for compare in (energies, center_of_mass, regressors, configurations):
+            self._add(compare(reference))
 
     def _add(self, comparisons: Iterable[Comparison]) -> None:
         for comparison in comparisons:
@@ -126,4 +123,4 @@ def worst_place(comparison: Comparison) -> str:
     difference = np.abs(np.subtract(comparison.ours, comparison.reference))
     difference = np.where(np.isnan(difference), np.inf, difference)
     where = np.unravel_index(int(np.argmax(difference)), difference.shape)
-    return comparison.labels[where[comparison.axis]]
+    return comparison.labels[int(where[comparison.axis])]

@@ -112,7 +112,8 @@ def forward(reference: Reference) -> Iterator[Comparison]:
     except SingularMassMatrixError:
         if reference.condition > ILL_CONDITIONED:
             raise
-        inverse = free = pushed = np.nan
+        inverse = np.full_like(reference.M, np.nan)
+        free = pushed = inverse[0]
     natural_size = size(reference.inverse) * (size(state.tau) + reference.effort_size)
 
     def compared(quantity: str, ours: Any, theirs: Any, natural_size: float = 0.0) -> Comparison:
@@ -127,34 +128,42 @@ def forward(reference: Reference) -> Iterator[Comparison]:
     yield compared('aba (with wrenches)', pushed, theirs, natural_size)
 
 
-def whole_body(reference: Reference) -> Iterator[Comparison]:
-    """Compare energies, centre of mass and centroidal momentum."""
+def energies(reference: Reference) -> Iterator[Comparison]:
+    """Compare kinetic and potential energy."""
     twin, state, robot = reference.twin, reference.state, reference.twin.robot
     pin, model, data = twin.pin, twin.model, twin.data
-    q, v, names = state.q, state.v, reference.labels
     rotors = 0.5 * float(reference.v @ (twin.armature * reference.v))
     theirs = pin.computeKineticEnergy(twin.rigid, data, reference.q, reference.v) + rotors
-    yield Comparison('kinetic_energy', dynamics.kinetic_energy(robot, q, v), theirs)
+    yield Comparison('kinetic_energy', dynamics.kinetic_energy(robot, state.q, state.v), theirs)
     theirs = pin.computePotentialEnergy(model, data, reference.q)
     natural_size = robot.moving_mass * reference.gravity_size * reference.reach
-    ours = dynamics.potential_energy(robot, q)
+    ours = dynamics.potential_energy(robot, state.q)
     yield Comparison('potential_energy', ours, theirs, natural_size)
+
+
+def center_of_mass(reference: Reference) -> Iterator[Comparison]:
+    """Compare the centre of mass and the momentum about it, if anything that moves has mass."""
+    twin, state, robot = reference.twin, reference.state, reference.twin.robot
+    pin, model, data = twin.pin, twin.model, twin.data
+    q, v, labels = state.q, state.v, reference.labels
     if robot.moving_mass == 0.0:
         return
+    # Pinocchio gives a matrix with one column as a vector.
     theirs = pin.computeCentroidalMap(model, data, reference.q).reshape(6, model.nv)
     theirs = theirs @ reference.T
     ours = dynamics.centroidal_map(robot, q)
-    yield Comparison('centroidal_map', ours, theirs, 0.0, names, axis=1)
+    yield Comparison('centroidal_map', ours, theirs, 0.0, labels, axis=1)
     momentum = pin.computeCentroidalMomentum(model, data, reference.q, reference.v).vector
     ours = dynamics.centroidal_momentum(robot, q, v)
     yield Comparison('centroidal_momentum', ours, momentum, size(theirs) * reference.speed)
     theirs = pin.centerOfMass(model, data, reference.q)
-    yield Comparison('center_of_mass', dynamics.center_of_mass(robot, q), theirs, reference.reach)
+    ours = dynamics.center_of_mass(robot, q)
+    yield Comparison('center_of_mass', ours, theirs, reference.reach)
     theirs = pin.jacobianCenterOfMass(model, data, reference.q).reshape(3, model.nv)
     theirs = theirs @ reference.T
     natural_size = float(np.sqrt(reference.mass_size / robot.moving_mass))
     ours = dynamics.center_of_mass_jacobian(robot, q)
-    yield Comparison('center_of_mass_jacobian', ours, theirs, natural_size, names, axis=1)
+    yield Comparison('center_of_mass_jacobian', ours, theirs, natural_size, labels, axis=1)
 
 
 def regressors(reference: Reference) -> Iterator[Comparison]:

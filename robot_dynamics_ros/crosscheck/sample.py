@@ -115,11 +115,18 @@ class Reference:
     def inverse(self) -> Matrix:
         """Inverse of the mass matrix."""
         if not self._direct:
-            return np.asarray(np.linalg.inv(self.M))
+            return self._solve(np.eye(len(self.M)))
         pin, twin = self.twin.pin, self.twin
         upper = np.triu(np.array(pin.computeMinverse(twin.model, twin.data, self.q)))
         back = np.linalg.inv(self.T)
         return np.asarray(back @ (upper + np.triu(upper, 1).T) @ back.T)
+
+    def _solve(self, right: Matrix) -> Matrix:
+        """Return ``M^-1 right``; nan if M is singular, as Pinocchio says it."""
+        try:
+            return np.asarray(np.linalg.solve(self.M, right))
+        except np.linalg.LinAlgError:
+            return np.full_like(right, np.nan)
 
     def forward_dynamics(self, forces: Any) -> Vector:
         """Return the acceleration for the state's efforts and Pinocchio's `forces` (or None)."""
@@ -129,7 +136,7 @@ class Reference:
             drift = self.T_rate @ self.state.v
             bias = pin.rnea(model, data, self.q, self.v, drift, *arguments)
             bias = self.T.T @ (bias + self.rotor_efforts(drift))
-            return np.asarray(np.linalg.solve(self.M, self.state.tau - bias))
+            return self._solve(self.state.tau - bias)
         tau = np.linalg.solve(self.T.T, self.state.tau)
         acceleration = pin.aba(model, data, self.q, self.v, tau, *arguments)
         return np.asarray(np.linalg.solve(self.T, acceleration - self.T_rate @ self.state.v))

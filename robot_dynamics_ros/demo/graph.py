@@ -109,7 +109,7 @@ class Graph:
         self._listener = Node('demo_recorder')
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._node)
-        self.recorder = Recorder(self._listener, TOPICS)
+        self.recorder = Recorder(self._listener, TOPICS, rare=[REFERENCES])
         self._reference = self._node.create_publisher(JointTrajectory, REFERENCES, REFERENCE)
         self._node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         return self

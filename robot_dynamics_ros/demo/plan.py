@@ -35,6 +35,15 @@ LAWS = {
 }
 """Control modes of the node, and what people call them."""
 
+POINT_PERIOD = 0.01
+"""Between two points of the reference, which is splined through them [s]."""
+
+_JUMP_PERIOD = 0.001
+"""How long before a step of the acceleration there is one more point [s]."""
+
+_STEP = 0.1
+"""What counts as a step, over the largest acceleration."""
+
 _N_POSTURES = 50
 
 WANTED_RATIO = 50.0
@@ -167,3 +176,19 @@ def inertia_of_joints(model: RobotModel) -> Vector:
     ]
     mean: Vector = np.mean([np.diag(crba(model, q)) for q in postures], axis=0)
     return mean
+
+
+def reference_times(motion: Scenario) -> Vector:
+    """
+    Return the times of the points of the reference [s].
+
+    The acceleration of a half cosine begins and ends with a step. A point has one acceleration
+    only, and the spline would spread the step over the whole interval before it.
+
+    """
+    count = round(motion.duration / POINT_PERIOD)
+    times = np.linspace(0.0, motion.duration, count + 1)
+    eve = times[1:-1] - _JUMP_PERIOD
+    change = np.abs(motion.sample_many(times[1:-1])[2] - motion.sample_many(eve)[2]).max(axis=1)
+    largest = np.abs(motion.sample_many(times)[2]).max()
+    return np.sort(np.concatenate([times, eve[change > _STEP * largest]]))

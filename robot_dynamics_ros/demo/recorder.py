@@ -4,11 +4,14 @@ Recording at full rate beside two nodes that need the processor more.
 The middleware takes messages in by itself and notes when. Here they are fetched from its history
 now and then, as bytes, without an executor, a callback or a conversion for each.
 
+Streams are heard best effort. A reliable reader that misses one message holds back all that follow
+until the writer tells it that the message is gone for good, which may take seconds.
+
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from rclpy.node import Node
@@ -47,16 +50,17 @@ class Recorder:
         Owner of the subscriptions; its executor must not spin it.
     topics : mapping of str to type
         Message type by topic.
+    rare : collection of str
+        Topics on which messages are rare, and each one counts: they are heard reliably.
 
     """
 
-    def __init__(self, node: Node, topics: Mapping[str, Any]) -> None:
-        qos = QoSProfile(
-            history=HistoryPolicy.KEEP_LAST, depth=_DEPTH, reliability=ReliabilityPolicy.RELIABLE
-        )
+    def __init__(self, node: Node, topics: Mapping[str, Any], rare: Collection[str] = ()) -> None:
         self.types = dict(topics)
         self._subscriptions = {
-            topic: node.create_subscription(message_type, topic, _unused, qos, raw=True)
+            topic: node.create_subscription(
+                message_type, topic, _unused, _quality(topic in rare), raw=True
+            )
             for topic, message_type in topics.items()
         }
         self.records: dict[str, list[Record]] = {topic: [] for topic in topics}
@@ -83,6 +87,14 @@ class Recorder:
         """Return the newest message of a topic, or None."""
         records = self.records[topic]
         return deserialize_message(records[-1].data, self.types[topic]) if records else None
+
+
+def _quality(is_reliable: bool) -> QoSProfile:
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=_DEPTH,
+        reliability=(ReliabilityPolicy.RELIABLE if is_reliable else ReliabilityPolicy.BEST_EFFORT),
+    )
 
 
 def _unused(message: bytes) -> None:

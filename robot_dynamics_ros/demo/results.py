@@ -137,6 +137,12 @@ def write_figure(path: Path, records: list[RunRecord]) -> None:
         path,
         groups,
         records[0].joint_names,
+        notes={
+            record.run.group: f'{format_number(feedforward_ratio(records), 3)} times less error '
+            'with feedforward'
+            for record in records
+            if not record.run.has_friction
+        },
         title='The ES5 arm follows its trajectory on model torques',
         subtitle='Simulated arm and controller in processes of their own, over DDS. Same gains '
         'under every law; the controller is not told of the friction.\n'

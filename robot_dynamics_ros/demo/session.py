@@ -34,14 +34,11 @@ from robot_dynamics_ros.demo.measurement import (
     States,
     Torques,
 )
-from robot_dynamics_ros.demo.plan import inertia_of_joints, Pace, Run
+from robot_dynamics_ros.demo.plan import inertia_of_joints, Pace, reference_times, Run
 from robot_dynamics_ros.demo.processes import DemoError
 from robot_dynamics_ros.demo.recorder import Record
 from robot_dynamics_ros.resources import config_path
 from robot_dynamics_ros.ros.conversions import message_from_points, TrajectoryPoints
-
-POINT_PERIOD = 0.01
-"""Between two points of the reference, which is splined through them [s]."""
 
 CONFIGURE_TIMEOUT = 600.0
 """The first configuration on a machine compiles [s]."""
@@ -213,8 +210,7 @@ class Session:
         return begin
 
     def _reference(self, run: Run, begin: int) -> Any:
-        count = round(run.motion.duration / POINT_PERIOD)
-        times = np.linspace(0.0, run.motion.duration, count + 1)
+        times = reference_times(run.motion)
         q, v, a = run.motion.sample_many(times)
         points = TrajectoryPoints(
             self._names, 0.0, times, list(q), list(v), list(a), [None] * len(times)

@@ -11,7 +11,7 @@ weight over, brakes hold the robot. Time runs by itself (``real_time``), or by o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import time
 from typing import Any
 
@@ -24,6 +24,7 @@ from std_msgs.msg import Float64MultiArray
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.exceptions import RobotDynamicsError
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
+from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.simulation.plant import Plant
 from robot_dynamics_ros.ros.conversions import named_efforts_from_message
 from robot_dynamics_ros.ros.diagnostics import Changes, Level, LoopStatistics, Report
@@ -57,13 +58,8 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
         self._initial = np.zeros(model.nv)
         if parameters.initial_positions:
             self._initial[self._order] = parameters.initial_positions
-        self.plant = Plant(
-            model,
-            self._friction(),
-            dt_internal=parameters.longest_step,
-            integrator=parameters.integrator,
-            q=self._initial,
-        )
+        self._friction = self._make_friction()
+        self.plant = self._make_plant(model, self._initial)
         self._limit = np.full(model.nv, np.inf)
         if parameters.enforce_effort_limits:
             self._limit = np.nan_to_num(model.limits.effort, nan=np.inf)
@@ -105,7 +101,27 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
         """That of the commands."""
         return self._command_subscription if self.is_configured else None
 
-    def _friction(self) -> DryFriction | None:
+    def _make_plant(self, model: RobotModel, q: Vector, v: Vector | None = None) -> Plant:
+        return Plant(
+            model,
+            self._friction,
+            dt_internal=self.parameters.longest_step,
+            integrator=self.parameters.integrator,
+            q=q,
+            v=v,
+        )
+
+    def prepare_change(self, parameters: ForwardSimulationParameters) -> Callable[[], None]:
+        """Let the robot go on with another payload."""
+        model = self.model_for(parameters)
+        plant = self._make_plant(model, self.plant.state.q, self.plant.state.v)
+
+        def commit() -> None:
+            self.model, self.plant = model, plant
+
+        return commit
+
+    def _make_friction(self) -> DryFriction | None:
         parameters, model = self.parameters, self.model
         if parameters.friction_source == 'urdf':
             return DryFriction.from_model(model)

@@ -19,15 +19,17 @@ from robot_dynamics_ros.ros.running import run
 from robot_dynamics_ros.ros.torque_node import TorqueNode
 
 
-class GravityCompensationNode(TorqueNode[GravityCompensationParameters]):
+class GravityCompensationNode(TorqueNode[GravityCompensationParameters, GravityCompensationLaw]):
     """Publish the torque against gravity for every joint state."""
 
     def __init__(self, name: str = 'gravity_compensation_node', **options: Any) -> None:
         super().__init__(name, GravityCompensationParameters, **options)
 
-    def build_law(self, model: RobotModel, parameters: GravityCompensationParameters) -> None:
-        """Build the law."""
-        self.law = GravityCompensationLaw(
+    def make_law(
+        self, model: RobotModel, parameters: GravityCompensationParameters
+    ) -> GravityCompensationLaw:
+        """Make the law."""
+        return GravityCompensationLaw(
             model,
             scale=parameters.scale,
             coriolis=parameters.coriolis,

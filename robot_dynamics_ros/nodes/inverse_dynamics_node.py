@@ -9,7 +9,7 @@ there by the same law.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import time
 from typing import Any
 
@@ -29,7 +29,7 @@ from robot_dynamics_ros.ros.running import run
 from robot_dynamics_ros.ros.torque_node import TorqueNode
 
 
-class InverseDynamicsNode(TorqueNode[InverseDynamicsParameters]):
+class InverseDynamicsNode(TorqueNode[InverseDynamicsParameters, InverseDynamicsLaw]):
     """Publish the torque that follows the reference, for every joint state."""
 
     def __init__(self, name: str = 'inverse_dynamics_node', **options: Any) -> None:
@@ -58,9 +58,11 @@ class InverseDynamicsNode(TorqueNode[InverseDynamicsParameters]):
         self.destroy_subscription(self._reference_subscription)
         super().cleanup()
 
-    def build_law(self, model: RobotModel, parameters: InverseDynamicsParameters) -> None:
+    def make_law(
+        self, model: RobotModel, parameters: InverseDynamicsParameters
+    ) -> InverseDynamicsLaw:
         """
-        Build the law.
+        Make the law.
 
         Raises
         ------
@@ -68,7 +70,7 @@ class InverseDynamicsNode(TorqueNode[InverseDynamicsParameters]):
             If there are neither one nor as many gains as joints.
 
         """
-        self.law = InverseDynamicsLaw(
+        return InverseDynamicsLaw(
             model,
             parameters.mode,
             gravity_compensated_by_hardware=parameters.gravity_compensated_by_hardware,
@@ -111,6 +113,16 @@ class InverseDynamicsNode(TorqueNode[InverseDynamicsParameters]):
         """Return its parts."""
         buffer = self.buffer
         return self.law.terms(buffer.q, buffer.v, self.follower.sample(buffer.stamp))
+
+    def prepare_change(self, parameters: InverseDynamicsParameters) -> Callable[[], None]:
+        """Build the law for changed parameters, and take the largest jump over."""
+        commit_law = super().prepare_change(parameters)
+
+        def commit() -> None:
+            commit_law()
+            self.follower.largest_jump = parameters.reference_jump
+
+        return commit
 
     def _on_reference(self, message: JointTrajectory) -> None:
         points = points_from_message(message)

@@ -46,6 +46,7 @@ def plot_demonstration(
     groups: Mapping[str, Mapping[str, Curve]],
     joint_names: Sequence[str],
     *,
+    notes: Mapping[str, str] | None = None,
     title: str,
     subtitle: str = '',
     overwrite: bool = False,
@@ -64,6 +65,8 @@ def plot_demonstration(
         Curves by the title of their row and the name of their law.
     joint_names : sequence of str
         Columns of the arrays.
+    notes : mapping of str to str, optional
+        Notes above rows.
     title, subtitle : str
         Text above the figure.
     overwrite : bool
@@ -75,7 +78,8 @@ def plot_demonstration(
         If the file exists and `overwrite` is false, or cannot be written.
 
     """
-    laws = list(dict.fromkeys(law for curves in groups.values() for law in curves))
+    most = max(groups.values(), key=len)
+    laws = list(dict.fromkeys([*most, *(law for curves in groups.values() for law in curves)]))
     colors = {law: PALETTE[index % len(PALETTE)] for index, law in enumerate(laws)}
     height = 1.1 + 2.45 * len(groups)
     with new_figure(
@@ -84,7 +88,8 @@ def plot_demonstration(
         grid = figure.subplots(len(groups), 3, squeeze=False, width_ratios=(1.5, 1.0, 1.5))
         handles: dict[str, object] = {}
         for (name, curves), (left, middle, right) in zip(groups.items(), grid):
-            _draw_errors(left, name, curves, colors)
+            _draw_errors(left, curves, colors)
+            label_panel(left, name, (notes or {}).get(name, ''))
             _draw_bars(middle, curves, colors)
             _draw_torques(right, curves, colors, joint_names)
             for line, law in zip(*left.get_legend_handles_labels()):
@@ -100,9 +105,7 @@ def plot_demonstration(
         )
 
 
-def _draw_errors(
-    axes: Axes, name: str, curves: Mapping[str, Curve], colors: Mapping[str, str]
-) -> None:
+def _draw_errors(axes: Axes, curves: Mapping[str, Curve], colors: Mapping[str, str]) -> None:
     floor = np.inf
     for law, curve in curves.items():
         worst = _MRAD * np.abs(curve.error).max(axis=1)
@@ -114,7 +117,6 @@ def _draw_errors(
     axes.yaxis.set_major_formatter('{x:g}')
     axes.margins(x=0.01)
     axes.set_ylabel('worst joint error [mrad]')
-    label_panel(axes, name)
 
 
 def _draw_bars(axes: Axes, curves: Mapping[str, Curve], colors: Mapping[str, str]) -> None:
@@ -132,6 +134,7 @@ def _draw_bars(axes: Axes, curves: Mapping[str, Curve], colors: Mapping[str, str
     axes.set_xscale('log')
     axes.set_xlim(0.4 * min(rms), 4.0 * max(largest))
     axes.xaxis.set_major_formatter('{x:g}')
+    axes.xaxis.set_minor_formatter('')
     axes.grid(axis='y', visible=False)
     label_panel(axes, '', 'largest (dark) and rms error [mrad]')
 

@@ -62,6 +62,10 @@ class DiagnosticsReporter:
         """Ask `report` for the status `name` each time, instead of whoever was asked before."""
         self._sources[name] = report
 
+    def keep(self, *names: str) -> None:
+        """Forget all reports but these."""
+        self._sources = {name: self._sources[name] for name in names}
+
     def publish(self) -> None:
         """Publish all reports now."""
         message = DiagnosticArray()

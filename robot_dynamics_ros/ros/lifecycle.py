@@ -34,7 +34,7 @@ from robot_dynamics_ros.ros.parameters import (
 )
 from robot_dynamics_ros.ros.qos import LATCHED
 from robot_dynamics_ros.ros.robot_parameters import RobotParameters
-from robot_dynamics_ros.ros.robot_source import load_robot
+from robot_dynamics_ros.ros.robot_source import load_robot, payload_of, payload_values
 from robot_dynamics_ros.ros.timers import steady_timer
 
 ParametersT = TypeVar('ParametersT', bound=RobotParameters)
@@ -122,7 +122,18 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
 
     def prepare_change(self, parameters: ParametersT) -> Callable[[], None]:
         """Build what live changes ask for, or raise; what is returned puts it to use."""
-        return _nothing
+        model = self.model_for(parameters)
+
+        def commit() -> None:
+            self.model = model
+
+        return commit
+
+    def model_for(self, parameters: ParametersT) -> RobotModel:
+        """Return the model with the payload of changed parameters, or as it is."""
+        if payload_values(parameters) == payload_values(self.parameters):
+            return self.model
+        return self.model.with_payload(payload_of(parameters))
 
     def waits_for(self) -> str:
         """Return what activation has to wait for, or an empty text."""
@@ -171,6 +182,7 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
         """Call `cleanup`."""
         result = self._guarded('cleanup', self.cleanup, state, super().on_cleanup)
         self.is_configured = False
+        self.diagnostics.keep('lifecycle')
         return result
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -218,6 +230,7 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
         self.configure()
         self.is_configured = True
         # What exists now stays; for the collector to walk over it again would take milliseconds.
+        gc.unfreeze()
         gc.collect()
         gc.freeze()
 
@@ -361,7 +374,3 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
                 'warnings': sum(finding.severity == 'warning' for finding in model.findings),
             },
         )
-
-
-def _nothing() -> None:
-    """Do nothing."""

@@ -115,14 +115,14 @@ class ParameterSpec:
         if type(value) is not self.kind:
             raise self._refusal(value)
         if self.kind in (int, float) and not (isfinite(value) and self.low <= value <= self.high):
-            raise ConfigurationError(f'{self.name} is {value}, expected {self._range()}')
+            raise ConfigurationError(f'{self.name} is {value}, expected {self.range_text()}')
         if self.choices and value not in self.choices:
             raise ConfigurationError(
                 f"{self.name} is '{value}', expected one of: {', '.join(self.choices)}"
             )
         return value
 
-    def _range(self) -> str:
+    def range_text(self) -> str:
         if self.low == -inf and self.high == inf:
             return 'a finite number'
         if self.high == inf:
@@ -288,7 +288,7 @@ def _descriptor(spec: ParameterSpec) -> ParameterDescriptor:
         limits.append(f'{spec.size} entries')
     if (spec.low, spec.high) != (-inf, inf):
         if spec.is_array:
-            limits.append(f'each {spec._range()}')
+            limits.append(f'each {spec.range_text()}')
         elif spec.kind is float:
             low, high = max(spec.low, -_LARGEST), min(spec.high, _LARGEST)
             descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]

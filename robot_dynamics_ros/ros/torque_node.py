@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 import time
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from geometry_msgs.msg import InertiaStamped
 import numpy as np
@@ -40,8 +40,6 @@ from robot_dynamics_ros.ros.robot_source import (
     continuous_joints,
     friction_of,
     joint_order,
-    payload_of,
-    payload_values,
 )
 from robot_dynamics_ros.ros.serialized import JointStateReader
 from robot_dynamics_ros.ros.timers import steady_timer
@@ -49,6 +47,7 @@ from robot_dynamics_ros.ros.torque_publishers import TorquePublishers
 from robot_dynamics_ros.ros.torque_report import state_report, torque_report
 
 TorqueParametersT = TypeVar('TorqueParametersT', bound=TorqueParameters)
+LawT = TypeVar('LawT')
 
 RAMP_PERIOD = 0.005
 """Period of commands while states are missing [s]."""
@@ -65,13 +64,15 @@ _STATE_GAP = 0.02
 _NO_VELOCITY: tuple[float, ...] = ()
 
 
-class TorqueNode(RobotNode[TorqueParametersT]):
+class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT]):
     """
     A node that turns joint states into guarded torques.
 
-    A node of this kind overrides `build_law`, `wanted_torque`, `terms` and `needs_velocity`.
+    A node of this kind overrides `make_law`, `wanted_torque`, `terms` and `needs_velocity`.
 
     """
+
+    law: LawT
 
     def configure(self) -> None:
         """Build buffer, guard, law and topics."""
@@ -87,7 +88,7 @@ class TorqueNode(RobotNode[TorqueParametersT]):
         )
         self.guard = TorqueGuard(self._guard_settings())
         self.friction = friction_of(parameters, model)
-        self.build_law(model, self.parameters)
+        self.law = self.make_law(model, parameters)
         self._reader = JointStateReader()
         self._stamp = (0, 0)
         self._received = -inf
@@ -120,8 +121,8 @@ class TorqueNode(RobotNode[TorqueParametersT]):
 
     # What a node of this kind overrides.
 
-    def build_law(self, model: RobotModel, parameters: TorqueParametersT) -> None:
-        """Build the control law on `model`."""
+    def make_law(self, model: RobotModel, parameters: TorqueParametersT) -> LawT:
+        """Make the control law on `model`."""
         raise NotImplementedError
 
     def wanted_torque(self) -> Vector:
@@ -322,15 +323,12 @@ class TorqueNode(RobotNode[TorqueParametersT]):
     # Payload.
 
     def prepare_change(self, parameters: TorqueParametersT) -> Callable[[], None]:
-        """Build the model with the payload of changed parameters."""
-        payload = payload_of(parameters)
-        model = self.model
-        if payload_values(parameters) != payload_values(self.parameters):
-            model = model.with_payload(payload)
+        """Build model and law for changed parameters."""
+        model = self.model_for(parameters)
+        law = self.make_law(model, parameters)
 
         def commit() -> None:
-            self.model = model
-            self.build_law(model, parameters)
+            self.model, self.law = model, law
 
         return commit
 
@@ -338,11 +336,11 @@ class TorqueNode(RobotNode[TorqueParametersT]):
         try:
             payload = payload_from_message(message, self.parameters.payload_frame)
             model = self.model.with_payload(payload)
-            self.build_law(model, self.parameters)
+            law = self.make_law(model, self.parameters)
         except RobotDynamicsError as error:
             self.get_logger().error(f'payload refused: {" ".join(str(error).split())}')
             return
-        self.model = model
+        self.model, self.law = model, law
         self.get_logger().info(f'payload: {payload.mass:g} kg at {payload.frame}')
 
     # Diagnostics.

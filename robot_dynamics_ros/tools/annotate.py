@@ -103,7 +103,7 @@ def read_trajectory(path: Path) -> dict[str, Any]:
         raise TrajectoryError(f'{path} cannot be read: {" ".join(str(error).split())}') from error
     if len(documents) != 1:
         raise TrajectoryError(f'{path} holds {len(documents)} trajectories, expected one')
-    (found,) = documents
+    found: dict[str, Any] = documents[0]
     points = found.get('points') if isinstance(found, dict) else None
     names = found.get('joint_names') if isinstance(found, dict) else None
     if not isinstance(names, list) or not isinstance(points, list) or not points:

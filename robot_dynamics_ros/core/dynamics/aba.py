@@ -255,6 +255,8 @@ def aba_kernel(robot: Matrix, work: Matrix, q: Vector, v: Vector, tau: Vector, a
     Return `OK`, `NOT_FINITE` or the degree of freedom that moves no inertia.
 
     """
+    if not (is_finite(q) and is_finite(v) and is_finite(tau)):
+        return NOT_FINITE
     n = int(robot[0, NBODIES])
     base = work.shape[0] - 1  # the scratch row
     # Pass 1: base to tips
@@ -312,9 +314,7 @@ def aba_kernel(robot: Matrix, work: Matrix, q: Vector, v: Vector, tau: Vector, a
                 total -= work[i, U + k] * work[i, ACC + k]
             a[iv] = total / work[i, PIVOT]
             work[i, ACC + (5 if robot[b, KIND] == REVOLUTE else 2)] += a[iv]
-    if is_finite(q) and is_finite(v) and is_finite(tau) and is_finite(a):
-        return OK
-    return NOT_FINITE
+    return OK if is_finite(a) else NOT_FINITE
 
 
 @kernel
@@ -386,7 +386,7 @@ def aba(model: RobotModel, q: Any, v: Any, tau: Any, f_ext: Any = None) -> Vecto
     forward = _mimic_dynamics if model.kernel[0, MIMIC] else _aba
     status = forward.call(model.kernel, np.empty(model.work_shape), q, v, tau, a)
     if status != OK:
-        if status >= 0 and np.isfinite(q).all():
+        if status >= 0:
             raise SingularMassMatrixError(model.v_names[status])
         refuse_non_finite('accelerations', q=q, v=v, tau=tau)
     return a

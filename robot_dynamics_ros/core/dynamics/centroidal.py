@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import as_vector, Matrix, Vector
+from robot_dynamics_ros.core.arrays import as_finite, as_vector, Matrix, Vector
 from robot_dynamics_ros.core.dynamics.joint_transform import is_finite
 from robot_dynamics_ros.core.dynamics.samples import refuse_non_finite
 from robot_dynamics_ros.core.dynamics.world_inertia import world_inertia
@@ -218,7 +218,7 @@ def centroidal_momentum(model: RobotModel, q: Any, v: Any) -> Vector:
         If nothing that moves has mass.
 
     """
-    v = as_vector('v', v, model.nv)
+    v = as_finite('v', v, (model.nv,))
     momentum: Vector = _centroidal(model, q)[1] @ v
     if not np.isfinite(momentum).all():
         refuse_non_finite('momentum', v=v)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.core.arrays import as_vector, Matrix, Vector
+from robot_dynamics_ros.core.dynamics.joint_transform import is_finite
 from robot_dynamics_ros.core.dynamics.samples import as_samples, in_parallel, refuse_non_finite
 from robot_dynamics_ros.core.dynamics.world_kinematics import (
     O,
@@ -80,7 +81,8 @@ def kinetic_energy_block_kernel(robot: Matrix, q: Matrix, v: Matrix, energy: Vec
                 rate = body[MULTIPLIER] * v[s, int(body[IV])]
                 total += 0.5 * body[ARMATURE] * rate * rate
         energy[s] = total
-        if not np.isfinite(total) and bad < 0:
+        # the position of a free root body is not in the energy
+        if not (np.isfinite(total) and is_finite(q[s])) and bad < 0:
             bad = s
     return bad
 

@@ -38,7 +38,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import as_vector, Matrix, Vector
+from robot_dynamics_ros.core.arrays import as_finite, as_vector, Matrix, Vector
 from robot_dynamics_ros.core.dynamics.joint_transform import E, is_finite, P
 from robot_dynamics_ros.core.dynamics.regressor_block import regressor_block_kernel
 from robot_dynamics_ros.core.dynamics.rnea import body_motion, W
@@ -301,10 +301,12 @@ def body_regressor(v_body: Any, a_body: Any) -> Matrix:
     ------
     DimensionError
         If a vector has another shape.
+    NonFiniteError
+        If an entry is NaN or infinite.
 
     """
-    v_body = as_vector('v_body', v_body, 6)
-    a_body = as_vector('a_body', a_body, 6)
+    v_body = as_finite('v_body', v_body, (6,))
+    a_body = as_finite('a_body', a_body, (6,))
     w, dw = v_body[3:], a_body[3:]
     acceleration = a_body[:3] + np.cross(w, v_body[:3])
     regressor = np.zeros((6, 10))

@@ -17,6 +17,7 @@ from robot_dynamics_ros.core.dynamics import (
     frame_velocity,
     generalized_gravity,
     joint_reaction_wrenches,
+    joint_torque_regressor_batch,
     mechanical_energy,
     nonlinear_effects,
     ReferenceFrame,
@@ -280,3 +281,23 @@ def test_ur5_payload_adds_its_weight_and_leaves_no_trace() -> None:
         restored = heavier.with_payload(empty)
         assert np.array_equal(generalized_gravity(restored, UR5_Q), before)
         assert np.array_equal(restored.kernel, bare.kernel)
+
+
+# ------------------------------------------------------------------ base parameters
+
+
+@pytest.mark.parametrize(
+    'name, rank',
+    [('pendulum', 3), ('ur5_robot.urdf', 36), ('ur10_robot.urdf', 36)],
+    ids=['pendulum', 'ur5', 'ur10'],
+)
+def test_regressor_shows_the_known_number_of_base_parameters(name: str, rank: int) -> None:
+    if name == 'pendulum':
+        model = build_model(pendulum())
+    else:
+        model = load_urdf(example_urdf(name))
+    q, v, a = np.random.default_rng(1).normal(size=(3, 200, model.nv))
+    regressor = joint_torque_regressor_batch(model, q, v, a).reshape(-1, 10 * model.nbodies)
+    singular = np.linalg.svd(regressor, compute_uv=False)
+    # Zero singular values are rounding, near 1e-15 of the largest.
+    assert int(np.sum(singular > 1e-9 * singular[0])) == rank

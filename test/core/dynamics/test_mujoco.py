@@ -27,11 +27,11 @@ from robot_dynamics_ros.core.dynamics import (
     rnea,
 )
 from robot_dynamics_ros.core.model.build import build_model
-from robot_dynamics_ros.core.model.description import Joint, JointType
+from robot_dynamics_ros.core.model.description import Joint, JointType, RobotDescription
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.resources import urdf_path
-from robots import named_models, random_state, State
+from robots import HEAVY_BASE, named_models, random_state, six_axis, State
 
 mujoco = pytest.importorskip('mujoco')
 
@@ -145,21 +145,17 @@ class MujocoTwin:
 
 
 def robots() -> dict[str, RobotModel]:
-    """Return the robots that MuJoCo takes: each moving body must have inertia of its own."""
+    """Return robots that MuJoCo takes: each body has positive moments of inertia of its own."""
     models = named_models()
     chosen = {
-        name: models[name]
-        for name in ('pendulum', 'two_link', 'prismatic', 'six_axis', 'six_axis_armature')
+        name: models[name] for name in ('pendulum', 'prismatic', 'six_axis', 'six_axis_armature')
     }
     chosen['es5'] = load_urdf(urdf_path('es5.urdf.xacro'))
     chosen['six_axis_floating'] = build_model(six_axis_on_a_base(), floating_base=True)
     return chosen
 
 
-def six_axis_on_a_base() -> object:
-    from robot_dynamics_ros.core.model.description import RobotDescription
-    from robots import HEAVY_BASE, six_axis
-
+def six_axis_on_a_base() -> RobotDescription:
     arm = six_axis()
     return RobotDescription('six_axis', (HEAVY_BASE, *arm.links[1:]), arm.joints)
 
