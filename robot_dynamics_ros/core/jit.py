@@ -103,9 +103,11 @@ def cache_directory(sources: Path) -> Path:
     for base in _cache_bases():
         folder = base / name
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                return folder
+            base.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if _is_private(base):
+                with tempfile.TemporaryFile(dir=folder):
+                    return folder
         except OSError:
             continue
     return Path(tempfile.mkdtemp(prefix='robot_dynamics_ros-'))
@@ -117,7 +119,14 @@ def _cache_bases() -> list[Path]:
         bases.append(Path(_config.CACHE_DIR))
     home = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
     bases.append(Path(home) / 'robot_dynamics_ros')
+    bases.append(Path(tempfile.gettempdir()) / f'robot_dynamics_ros-{os.getuid()}')
     return bases
+
+
+def _is_private(folder: Path) -> bool:
+    """Whether strangers cannot put code into the folder: what lies there is run."""
+    status = folder.stat()
+    return status.st_uid == os.getuid() and not status.st_mode & 0o002
 
 
 def _digest_of(sources: Path) -> str:

@@ -1,0 +1,70 @@
+"""Where compiled kernels are kept, asked in processes of their own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+import subprocess
+import sys
+
+ASK = (
+    'from pathlib import Path; from robot_dynamics_ros.core import jit;'
+    'print(jit.cache_directory(Path(jit.__file__).parent / "dynamics"))'
+)
+
+
+def asked(**environment: str) -> Path:
+    """Return the folder that a new process uses with this environment."""
+    clean = {k: v for k, v in os.environ.items() if k not in ('NUMBA_CACHE_DIR', 'XDG_CACHE_HOME')}
+    answer = subprocess.run(
+        [sys.executable, '-c', ASK],
+        env={**clean, 'PYTHONPATH': os.pathsep.join(sys.path), **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return Path(answer.stdout.strip())
+
+
+def test_cache_is_in_the_folder_of_the_user_and_not_beside_the_package(tmp_path: Path) -> None:
+    folder = asked(XDG_CACHE_HOME=str(tmp_path))
+    assert folder.parent == tmp_path / 'robot_dynamics_ros'
+    assert folder.is_dir()
+
+
+def test_numba_cache_dir_comes_first(tmp_path: Path) -> None:
+    chosen = tmp_path / 'chosen'
+    assert asked(NUMBA_CACHE_DIR=str(chosen), XDG_CACHE_HOME=str(tmp_path)).parent == chosen
+
+
+def test_without_a_writable_home_it_is_a_private_temporary_folder(tmp_path: Path) -> None:
+    # nothing can be made below a device, not even by root
+    folder = asked(XDG_CACHE_HOME='/dev/null/cache', TMPDIR=str(tmp_path))
+    assert folder.parent == tmp_path / f'robot_dynamics_ros-{os.getuid()}'
+    assert folder.parent.stat().st_mode & 0o077 == 0
+
+
+def test_a_folder_that_others_can_write_to_is_not_used(tmp_path: Path) -> None:
+    open_folder = tmp_path / f'robot_dynamics_ros-{os.getuid()}'
+    open_folder.mkdir()
+    open_folder.chmod(0o777)
+    folder = asked(XDG_CACHE_HOME='/dev/null/cache', TMPDIR=str(tmp_path))
+    assert open_folder not in folder.parents
+
+
+def test_source_of_a_called_function_decides_on_the_folder(tmp_path: Path) -> None:
+    source = tmp_path / 'kernels.py'
+    source.write_text('a = 1\n')
+    ask = ASK.replace('Path(jit.__file__).parent / "dynamics"', f'Path({str(tmp_path)!r})')
+    folders = []
+    for text in ('a = 1\n', 'a = 2\n'):
+        source.write_text(text)
+        answer = subprocess.run(
+            [sys.executable, '-c', ask],
+            env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        folders.append(answer.stdout)
+    assert folders[0] != folders[1]
