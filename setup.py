@@ -41,7 +41,7 @@ setup(
         'urdf_parser_py>=0.0.4',
         'xacro>=2.0',
     ],
-    extras_require={'crosscheck': ['pin>=2.7'], 'test': ['hypothesis', 'pytest']},
+    extras_require={'crosscheck': ['pin>=2.7'], 'test': ['pytest']},
     entry_points={
         'console_scripts': [
             *(f'{node} = {PACKAGE}.nodes.{node}:main' for node in NODES),

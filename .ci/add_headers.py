@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ('robot_dynamics_ros', 'test', 'launch', 'benchmark', 'requirements', '.ci')
+FOLDERS = ('robot_dynamics_ros', 'test', 'launch', 'benchmark', 'requirements', 'docs', '.ci')
 
 HEADER = """\
 # Copyright 2026 robot_dynamics_ros contributors

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+import io
 from pathlib import Path
 import sys
 
@@ -13,12 +16,23 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def python_files() -> list[str]:
     """Return the package's and the tests' Python files; ament's own search would enter .venv."""
-    folders = ['robot_dynamics_ros', 'test', 'launch', 'benchmark', 'requirements', '.ci']
+    folders = ['robot_dynamics_ros', 'test', 'launch', 'benchmark', 'requirements', 'docs', '.ci']
     found = [path for folder in folders for path in sorted((ROOT / folder).rglob('*.py'))]
     return [str(path) for path in [ROOT / 'setup.py', *found]]
 
 
+def run(linter: Callable[[list[str]], int], arguments: list[str]) -> int:
+    """Run a linter and print what it found, without its list of all files."""
+    written = io.BytesIO()
+    output = io.TextIOWrapper(written, encoding='utf-8', write_through=True)
+    with redirect_stdout(output), redirect_stderr(output):
+        code = linter(arguments)
+    lines = written.getvalue().decode().splitlines()
+    print(*(line for line in lines if not line.startswith(('checking ', '* '))), sep='\n')
+    return code
+
+
 if __name__ == '__main__':
     files = python_files()
-    failures = flake8(['--config', str(ROOT / 'setup.cfg'), *files])
-    sys.exit(pep257(files) or failures)
+    codes = [run(flake8, ['--config', str(ROOT / 'setup.cfg'), *files]), run(pep257, files)]
+    sys.exit(any(codes))

@@ -165,6 +165,8 @@ def constraints(with_system: bool, numpy1: bool) -> list[str]:
         pins.update(read_pins(ROOT / 'constraints-numpy1.txt'))
     floors = read_floors()
     for name, version in system.items():
+        if name in {'pip', 'setuptools'}:
+            continue  # the environment has its own, which nothing imports
         if name in pins and as_numbers(version) >= floors.get(name, ()):
             pins[name] = [f'{name}=={version}']
     return [line for lines in pins.values() for line in lines]

@@ -10,7 +10,7 @@ REASON = 'this linter of ROS 2 is not installed'
 
 
 def files() -> list[str]:
-    folders = ('robot_dynamics_ros', 'test', 'launch', 'benchmark', 'requirements')
+    folders = ('robot_dynamics_ros', 'test', 'launch', 'benchmark', 'requirements', 'docs')
     return [str(ROOT / 'setup.py'), *(str(path) for path in source_files(*folders))]
 
 

@@ -41,10 +41,7 @@ KEYS = {
     'backports': 'python3-rosbags-pip',
     'lz4': 'python3-rosbags-pip',
     'ruamel': 'python3-rosbags-pip',
-    'hypothesis': 'python3-hypothesis',
-    'psutil': 'python3-psutil',
     'pytest': 'python3-pytest',
-    'sympy': 'python3-sympy',
 }
 """Imported module: rosdep key, where the two differ."""
 
@@ -58,7 +55,7 @@ DISTRIBUTIONS = {
 }
 """Imported module: name on PyPI, where the two differ."""
 
-OPTIONAL_IN_TESTS = {'mujoco', 'dartpy', 'example_robot_data', 'pinocchio', 'setuptools'}
+OPTIONAL_IN_TESTS = {'dartpy', 'example_robot_data', 'mcap', 'mujoco', 'setuptools'}
 """Imported in tests from wheels; no rosdep key."""
 
 HEADER = """# Copyright 2026 robot_dynamics_ros contributors
@@ -191,7 +188,7 @@ def test_every_requirement_is_pinned() -> None:
 
 
 def test_source_files_begin_with_the_licence() -> None:
-    folders = (PACKAGE, 'test', 'launch', 'benchmark', 'requirements', '.ci')
+    folders = (PACKAGE, 'test', 'launch', 'benchmark', 'requirements', 'docs', '.ci')
     files = [ROOT / 'setup.py', *source_files(*folders)]
     without = [str(path.relative_to(ROOT)) for path in files if not begins_with_licence(path)]
     assert not without, f'no header (run .ci/add_headers.py): {", ".join(without)}'

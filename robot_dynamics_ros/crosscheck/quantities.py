@@ -208,13 +208,12 @@ def configurations(reference: Reference) -> Iterator[Comparison]:
     far = dynamics.difference(robot, state.q, state.other_q)
     theirs_far = pin.difference(model, reference.q, twin.configuration(state.other_q))
     ours_moved = twin.configuration(moved)
-    for joint, (iq, nq, iv, nv) in zip(twin.joints, twin.slots):
-        if joint.mimic is not None or joint.type is JointType.PLANAR:
+    for slot in twin.slots:
+        if slot.follows or slot.kind is JointType.PLANAR:
             continue
-        ours, theirs = ours_moved[iq : iq + nq], theirs_moved[iq : iq + nq]
-        if joint.type is JointType.FLOATING and ours[3:] @ theirs[3:] < 0.0:
+        where = f"joint '{slot.name}'"
+        ours, theirs = ours_moved[slot.pin_q], theirs_moved[slot.pin_q]
+        if slot.kind is JointType.FLOATING and ours[3:] @ theirs[3:] < 0.0:
             ours = np.concatenate([ours[:3], -ours[3:]])  # the same rotation
-        yield Comparison('integrate', ours, theirs, 1.0, f"joint '{joint.name}'")
-        theirs = theirs_far[iv : iv + nv]
-        ours = far[joint.v_index : joint.v_index + nv]
-        yield Comparison('difference', ours, theirs, 1.0, f"joint '{joint.name}'")
+        yield Comparison('integrate', ours, theirs, 1.0, where)
+        yield Comparison('difference', far[slot.v], theirs_far[slot.pin_v], 1.0, where)

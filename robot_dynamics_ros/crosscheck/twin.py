@@ -14,27 +14,63 @@ rotation from the joint's plane to the moved frame, since Pinocchio takes planar
 moved frame and we take ``v = d(x, y, theta)/dt``. A continuous joint is one angle here and ``(cos,
 sin)`` there.
 
-Two joints that differ only in convention keep their difference in the description too: the frame
-that Pinocchio moves with a planar joint is turned against the link frame (see `clean_urdf`), so
-that wrenches, inertial parameters and regressors of that body are turned back.
+The frame that Pinocchio moves with a planar joint is turned against the link frame (see
+`clean_urdf`); wrenches, inertial parameters and regressors of that body are turned back.
 
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
-from robot_dynamics_ros.core.model.description import JointType
+from robot_dynamics_ros.core.model.description import Joint, JointType
 from robot_dynamics_ros.core.model.robot_model import MovingJoint, RobotModel
-from robot_dynamics_ros.core.model.tree import resolve_mimics
 from robot_dynamics_ros.crosscheck.abilities import knows_armature, right_jacobian_rates
 from robot_dynamics_ros.crosscheck.clean_urdf import clean_urdf, CleanUrdf
 
 ROOT_JOINT = 'root_joint'
 """The name that Pinocchio gives to the joint of a floating base."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """
+    Place of one moving joint on both sides.
+
+    Attributes
+    ----------
+    name : str
+    kind : JointType
+    follows : bool
+        Whether it mimics another joint, whose coordinates are then its own times `multiplier` plus
+        `offset`.
+    multiplier, offset : float
+    q, v : slice
+        Its entries, or those of the joint that it follows, in our vectors.
+    pin_q, pin_v : slice
+        Its entries in Pinocchio's vectors.
+
+    """
+
+    name: str
+    kind: JointType
+    follows: bool
+    multiplier: float
+    offset: float
+    q: slice
+    v: slice
+    pin_q: slice
+    pin_v: slice
+
+    def position(self, q: Vector) -> Vector:
+        """Return the entries of Pinocchio's configuration."""
+        value = self.multiplier * q[self.q] + self.offset if self.follows else q[self.q]
+        return _position(self.kind, self.pin_q.stop - self.pin_q.start, value)
 
 
 class PinocchioTwin:
@@ -46,13 +82,14 @@ class PinocchioTwin:
     model, data : pinocchio.Model, pinocchio.Data
     joint_ids : list of int
         Pinocchio's joint for each of our bodies.
+    slots : list of Slot
+        Where that joint's coordinates are.
     placements : list of pinocchio.SE3
         Our body frame in the frame of that joint.
+    parameter_maps : list of ndarray, shape (10, 10)
+        For each body, the map from our inertial parameters to those in the frame of that joint.
     frame_ids : dict of str to int
         Pinocchio's frame for each link.
-    parameter_maps : list of ndarray, shape (10, 10)
-        For each body, the map from our inertial parameters to those in the frame of Pinocchio's
-        joint.
     rigid : pinocchio.Model
         The robot without armature. The energy of the rotors is wrong in Pinocchio 4.1 for axes
         that are not along x, y or z; kinetic energy is taken from here, and theirs is added.
@@ -67,38 +104,59 @@ class PinocchioTwin:
     def __init__(self, pin: Any, robot: RobotModel) -> None:
         self.pin = pin
         self.robot = robot
+        self.leaders = _leaders(robot.description.joints)
         clean = clean_urdf(robot.description)
-        options = robot.options
-        arguments = [pin.JointModelFreeFlyer()] if options.floating_base else []
+        names = dict(clean.joints)
+        arguments = []
+        if robot.options.floating_base:
+            names[ROOT_JOINT] = ROOT_JOINT
+            self.leaders[ROOT_JOINT] = (ROOT_JOINT, 1.0, 0.0)
+            arguments = [pin.JointModelFreeFlyer()]
         model = pin.buildModelFromXML(clean.text, *arguments)
         self._carry_payload(model, clean)
-        model = self._hold_joints(model, clean)
-        model.gravity = pin.Motion(np.array(options.gravity, dtype=float), np.zeros(3))
-        self.joints = sorted(robot.joints, key=lambda joint: joint.body)
-        names = {ROOT_JOINT: ROOT_JOINT, **clean.joints} if options.floating_base else clean.joints
-        self.joint_ids = [model.getJointId(names[joint.name]) for joint in self.joints]
-        self.model = model
-        # (idx_q, nq, idx_v, nv) of each joint: reading them from the model anew is slow
-        found = [model.joints[joint_id] for joint_id in self.joint_ids]
-        self.slots = [(joint.idx_q, joint.nq, joint.idx_v, joint.nv) for joint in found]
+        model = self._hold_joints(model, names)
+        model.gravity = pin.Motion(np.array(robot.options.gravity, dtype=float), np.zeros(3))
+        bodies = sorted(robot.joints, key=lambda joint: joint.body)
+        self.joint_ids = [model.getJointId(names[joint.name]) for joint in bodies]
+        self.slots = [self._slot(j, model.joints[i]) for j, i in zip(bodies, self.joint_ids)]
         self.frame_ids = {
             name: model.getFrameId(alias, pin.FrameType.BODY)
             for name, alias in clean.links.items()
         }
-        body_frames = [model.frames[self.frame_ids[name]] for name in robot.body_names]
-        self.placements = [frame.placement for frame in body_frames]
+        frames = [model.frames[self.frame_ids[name]] for name in robot.body_names]
+        self.placements = [frame.placement for frame in frames]
         self.parameter_maps = [_parameter_map(np.array(p.rotation)) for p in self.placements]
-        armature = np.zeros(model.nv)
-        for joint, (_, _, index, _) in zip(self.joints, self.slots):
-            armature[index] = options.armature.get(joint.name, 0.0)
-        self.armature = armature
-        self.rigid = model.copy() if armature.any() else model
-        used = knows_armature(pin)
-        if used:
-            model.armature = armature
-        self.missing_armature = np.zeros(model.nv) if used else armature
-        self.right_jacobian_rates = right_jacobian_rates(pin)
+        self._arm(model)
+        self.model = model
         self.data = model.createData()
+        self.right_jacobian_rates = right_jacobian_rates(pin)
+
+    def _slot(self, ours: MovingJoint, theirs: Any) -> Slot:
+        leader, multiplier, offset = self.leaders[ours.name]
+        first = next(joint for joint in self.robot.joints if joint.name == leader)
+        nq = {JointType.PLANAR: 3, JointType.FLOATING: 7}.get(ours.type, 1)
+        return Slot(
+            name=ours.name,
+            kind=ours.type,
+            follows=leader != ours.name,
+            multiplier=multiplier,
+            offset=offset,
+            q=slice(first.q_index, first.q_index + nq),
+            v=slice(first.v_index, first.v_index + theirs.nv),
+            pin_q=slice(theirs.idx_q, theirs.idx_q + theirs.nq),
+            pin_v=slice(theirs.idx_v, theirs.idx_v + theirs.nv),
+        )
+
+    def _arm(self, model: Any) -> None:
+        """Give the joints their armature, as far as Pinocchio knows it."""
+        self.armature = np.zeros(model.nv)
+        for slot in self.slots:
+            self.armature[slot.pin_v] = self.robot.options.armature.get(slot.name, 0.0)
+        self.rigid = model.copy() if self.armature.any() else model
+        self.missing_armature = self.armature
+        if knows_armature(self.pin):
+            model.armature = self.armature
+            self.missing_armature = np.zeros(model.nv)
 
     def _carry_payload(self, model: Any, clean: CleanUrdf) -> None:
         payload = self.robot.payload
@@ -112,54 +170,50 @@ class PinocchioTwin:
         parent = frame.parentJoint if hasattr(frame, 'parentJoint') else frame.parent
         model.appendBodyToJoint(parent, inertia, frame.placement)
 
-    def _hold_joints(self, model: Any, clean: CleanUrdf) -> Any:
+    def _hold_joints(self, model: Any, names: dict[str, str]) -> Any:
         """Return the model with locked joints, and those that mimic them, held where they are."""
-        description = self.robot.description
-        held = {name: np.atleast_1d(value) for name, value in self.robot.options.locked.items()}
-        for name, mimic in resolve_mimics(description.joints).items():
-            if mimic.joint in held:
-                held[name] = mimic.multiplier * held[mimic.joint] + mimic.offset
-        if not held:
-            return model
+        locked = self.robot.options.locked
+        kinds = {joint.name: joint.type for joint in self.robot.description.joints}
+        kinds.setdefault(ROOT_JOINT, JointType.FLOATING)
         q = self.pin.neutral(model)
-        types = {joint.name: joint.type for joint in description.joints}
-        types[ROOT_JOINT] = types.get(ROOT_JOINT, JointType.FLOATING)
         joint_ids = []
-        for name, value in held.items():
-            joint_id = model.getJointId(clean.joints.get(name, ROOT_JOINT))
-            joint_ids.append(joint_id)
-            joint = model.joints[joint_id]
-            q[joint.idx_q : joint.idx_q + joint.nq] = _position(types[name], joint.nq, value)
-        return self.pin.buildReducedModel(model, joint_ids, q)
+        for name, (leader, multiplier, offset) in self.leaders.items():
+            if leader not in locked or kinds[name] is JointType.FIXED:
+                continue
+            value = np.atleast_1d(locked[leader])
+            if leader != name:
+                value = multiplier * value + offset
+            joint_ids.append(model.getJointId(names[name]))
+            joint = model.joints[joint_ids[-1]]
+            q[joint.idx_q : joint.idx_q + joint.nq] = _position(kinds[name], joint.nq, value)
+        return self.pin.buildReducedModel(model, joint_ids, q) if joint_ids else model
 
     def configuration(self, q: Vector) -> Vector:
         """Return Pinocchio's configuration vector for our `q`, shape (model.nq,)."""
         result = np.empty(self.model.nq)
-        for ours, (start, nq, _, _) in zip(self.joints, self.slots):
-            result[start : start + nq] = _position(ours.type, nq, _own_position(ours, q))
+        for slot in self.slots:
+            result[slot.pin_q] = slot.position(q)
         return result
 
     def velocity_map(self, q: Vector) -> Matrix:
         """Return `T` of ``v_pin = T(q) v``, shape (model.nv, nv)."""
         result = np.zeros((self.model.nv, self.robot.nv))
-        for ours, (_, _, row, nv) in zip(self.joints, self.slots):
-            block, column = np.eye(nv), ours.v_index
-            if ours.mimic is not None:
-                block = np.array([[ours.mimic.multiplier]])
-            elif ours.type is JointType.PLANAR:
-                block[:2, :2] = _plane_to_moved_frame(q[ours.q_index + 2])
-            result[row : row + nv, column : column + nv] = block
+        for slot in self.slots:
+            block = np.eye(slot.pin_v.stop - slot.pin_v.start) * slot.multiplier
+            if slot.kind is JointType.PLANAR:
+                block[:2, :2] = _plane_to_moved_frame(q[slot.q][2])
+            result[slot.pin_v, slot.v] = block
         return result
 
     def velocity_map_rate(self, q: Vector, v: Vector) -> Matrix:
         """Return the time derivative of `velocity_map`, shape (model.nv, nv)."""
         result = np.zeros((self.model.nv, self.robot.nv))
-        for ours, (_, _, row, _) in zip(self.joints, self.slots):
-            if ours.type is JointType.PLANAR:
-                column = ours.v_index
+        for slot in self.slots:
+            if slot.kind is JointType.PLANAR:
                 # d/dt R(theta)^T: the angle a quarter turn further, times the rate
-                turned = _plane_to_moved_frame(q[ours.q_index + 2] + 0.5 * np.pi)
-                result[row : row + 2, column : column + 2] = v[column + 2] * turned
+                block = np.zeros((3, 3))
+                block[:2, :2] = v[slot.v][2] * _plane_to_moved_frame(q[slot.q][2] + 0.5 * np.pi)
+                result[slot.pin_v, slot.v] = block
         return result
 
     def wrenches(self, f_ext: Matrix) -> Any:
@@ -172,12 +226,27 @@ class PinocchioTwin:
         return result
 
 
-def _own_position(joint: MovingJoint, q: Vector) -> Vector:
-    size = {JointType.PLANAR: 3, JointType.FLOATING: 7}.get(joint.type, 1)
-    value = q[joint.q_index : joint.q_index + size]
-    if joint.mimic is not None:
-        return joint.mimic.multiplier * value + joint.mimic.offset
-    return value
+def _leaders(joints: Iterable[Joint]) -> dict[str, tuple[str, float, float]]:
+    """
+    Return for each joint the joint that it follows in the end, with multiplier and offset.
+
+    A joint that mimics none follows itself. Chains are resolved here once more, so that an error
+    in the model's own resolution shows.
+
+    """
+    by_name = {joint.name: joint for joint in joints}
+
+    def follow(joint: Joint) -> tuple[str, float, float]:
+        if joint.mimic is None or joint.type is JointType.FIXED:
+            return joint.name, 1.0, 0.0
+        leader, multiplier, offset = follow(by_name[joint.mimic.joint])
+        return (
+            leader,
+            joint.mimic.multiplier * multiplier,
+            joint.mimic.multiplier * offset + joint.mimic.offset,
+        )
+
+    return {name: follow(joint) for name, joint in by_name.items()}
 
 
 def _position(kind: JointType, nq: int, value: Vector) -> Vector:

@@ -24,8 +24,8 @@ from robot_dynamics_ros.ros.parameters import yaml_values
 Say = Callable[[str], None]
 """Writes text for the user, who sees it at once."""
 
-ATTEMPTS = 2
-"""How often a run is tried in real time before it is made in lockstep."""
+ATTEMPTS = 3
+"""How often a run is tried in real time before it is made in lockstep, and how often there."""
 
 
 def demonstrate(runs: list[Run], pace: Pace | None, log_folder: Path, say: Say) -> list[RunRecord]:
@@ -101,17 +101,20 @@ def _perform(session: Session, runs: list[Run], pace: Pace | None, say: Say) -> 
 
 def _persist(session: Session, run: Run, pace: Pace, say: Say) -> RunRecord:
     """
-    Perform a run, in lockstep at last.
+    Perform a run, several times if need be, and in lockstep at last.
 
     Raises
     ------
-    DemoError
+    RunFailedError
         If that fails, too.
 
     """
-    for _ in range(0 if pace.is_lockstep else ATTEMPTS):
+    paces = [pace] * ATTEMPTS + ([] if pace.is_lockstep else [LOCKSTEP] * ATTEMPTS)
+    for next_pace, follower in zip(paces, [*paces[1:], None]):
         try:
-            return session.perform(run, pace)
+            return session.perform(run, next_pace)
         except RunFailedError as error:
-            say(f'too busy for real time ({error}), once more ... ')
-    return session.perform(run, LOCKSTEP)
+            if follower is None:
+                raise RunFailedError(f'{run.label}: {error}') from error
+            say(f'{error}; again, {follower} ... ')
+    raise RunFailedError(run.label)

@@ -104,7 +104,7 @@ class Graph:
         self._fault = ''
 
     def __enter__(self) -> Graph:
-        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         self._node = Node('demo')
         self._listener = Node('demo_recorder')
         self._executor = SingleThreadedExecutor()
@@ -222,6 +222,22 @@ class Graph:
         request.transition.label = label
         answer = self.call(ChangeState, f'/{node}/change_state', request, timeout, if_slow)
         return bool(answer.success)
+
+    def require_transition(
+        self, node: str, label: str, timeout: float = SERVICE_TIMEOUT, if_slow: str = ''
+    ) -> None:
+        """
+        Make a lifecycle transition.
+
+        Raises
+        ------
+        DemoError
+            If the node does not make it, with the reason from its log.
+
+        """
+        if not self.transition(node, label, timeout, if_slow):
+            reason = self._processes.last_words(node)
+            raise DemoError(f'{node} does not {label}{reason}')
 
     # Reference and diagnostics.
 

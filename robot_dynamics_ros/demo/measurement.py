@@ -20,6 +20,10 @@ _QUIET = 0.05
 """Without a command for so long, the controller is taken to have stopped [s]."""
 
 
+_LARGEST_HOLE = 0.05
+"""Share of the states that may be lost on the way to the recorder, on a busy machine."""
+
+
 @dataclass(frozen=True)
 class States:
     """
@@ -92,7 +96,8 @@ class Measurement:
     latency : ndarray, shape (m,)
         From the publication of a state to that of its command [s].
     failure : str
-        Why the arm was not controlled until the end; empty if it was.
+        Why the run does not count: the arm was not controlled until the end, or too much of the
+        motion was not heard of. Empty if it counts.
 
     """
 
@@ -129,7 +134,12 @@ class Measurement:
 
 
 def measure(
-    motion: Scenario, begin: int, states: States, torques: Torques, commands: Nanoseconds
+    motion: Scenario,
+    begin: int,
+    rate: float,
+    states: States,
+    torques: Torques,
+    commands: Nanoseconds,
 ) -> Measurement:
     """
     Measure a run.
@@ -140,6 +150,8 @@ def measure(
         What was wanted.
     begin : int
         Stamp at which it began [ns].
+    rate : float
+        States per second of simulated time [Hz].
     states, torques
         What was recorded, before and after the motion too.
     commands : ndarray of int, shape (n,)
@@ -148,7 +160,7 @@ def measure(
     """
     end = begin + round(1e9 * motion.duration)
     inside = _between(states.stamps, begin, end)
-    times = 1e-9 * (states.stamps[inside] - begin)
+    times = _seconds(states.stamps[inside] - begin)
     reference_q, reference_v, _ = motion.sample_many(np.clip(times, 0.0, motion.duration))
     during = _between(torques.stamps, begin, end)
     answered = np.isin(states.stamps[inside], torques.stamps[during])
@@ -159,14 +171,18 @@ def measure(
         error=states.q[inside] - reference_q,
         reference_q=reference_q,
         reference_v=reference_v,
-        torque_times=1e-9 * (torques.stamps[during] - begin),
+        torque_times=_seconds(torques.stamps[during] - begin),
         torque=torques.tau[during],
         rate=1e9 * len(gaps) / max(int(gaps.sum()), 1),
         answered=float(answered.mean()) if len(answered) else 0.0,
         longest_gap=1e-9 * float(gaps.max(initial=0)),
         latency=_latency(states, torques, commands, during),
-        failure=_failure(torques, during, end),
+        failure=_failure(torques, during, end) or _hole(len(times), motion.duration * rate + 1),
     )
+
+
+def _seconds(nanoseconds: Nanoseconds) -> Vector:
+    return 1e-9 * nanoseconds.astype(np.float64)
 
 
 def _between(stamps: Nanoseconds, begin: int, end: int) -> NDArray[np.bool_]:
@@ -191,16 +207,29 @@ def _latency(
     state = np.searchsorted(stamps, torques.stamps[during]).clip(max=len(stamps) - 1)
     command = np.searchsorted(commands, torques.sent[during], side='right') - 1
     known = (stamps[state] == torques.stamps[during]) & (command >= 0)
-    return 1e-9 * (commands[command[known]] - states.sent[by_stamp][state[known]])
+    return _seconds(commands[command[known]] - states.sent[by_stamp][state[known]])
 
 
 def _failure(torques: Torques, during: NDArray[np.bool_], end: int) -> str:
     if not during.any():
-        return 'it commanded no torque'
+        return 'the controller commanded no torque'
     silence = 1e-9 * (end - int(torques.stamps[during][-1]))
     if silence > _QUIET:
-        return f'it commanded no torque in the last {silence:.2f} s'
-    return '' if np.any(torques.tau[during][-1]) else 'it commanded zero torque at the end'
+        return f'the controller commanded no torque in the last {silence:.2f} s'
+    return (
+        ''
+        if np.any(torques.tau[during][-1])
+        else 'the controller commanded zero torque at the end'
+    )
+
+
+def _hole(heard: int, expected: float) -> str:
+    missing = 1.0 - heard / expected
+    return (
+        ''
+        if missing < _LARGEST_HOLE
+        else f'{100.0 * missing:.0f} % of the joint states were missed by the recorder'
+    )
 
 
 def in_order(values: Sequence[Matrix], width: int) -> Matrix:

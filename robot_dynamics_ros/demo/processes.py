@@ -24,7 +24,7 @@ STOP_TIMEOUT = 6.0
 """A node comes to rest within 5 s of a signal; after this time it is killed [s]."""
 
 _PR_SET_PDEATHSIG = 1
-_LOG_TAIL = 6
+_LOG_TAIL = 3
 
 
 class DemoError(RobotDynamicsError):
@@ -97,8 +97,9 @@ class NodeProcess:
         raise DemoError(f'{self.node} died with {_end(code)}{self.last_words()}')
 
     def last_words(self) -> str:
-        """Return the end of its log in one line, after a colon; empty if there is none."""
-        lines = self.log.read_text(errors='replace').strip().splitlines()
+        """Return its last complaints in one line, after a colon; empty if there are none."""
+        lines = self.log.read_text(errors='replace').splitlines()
+        lines = [line.strip() for line in lines if line.strip() and '[INFO]' not in line]
         return f': {" | ".join(lines[-_LOG_TAIL:])}' if lines else ''
 
     def stop(self) -> int:
@@ -141,6 +142,10 @@ class NodeProcesses:
         """Take a process in."""
         self._nodes.append(node)
         return node
+
+    def last_words(self, node: str) -> str:
+        """Return the last complaints of a node, see `NodeProcess.last_words`."""
+        return ''.join(each.last_words() for each in self._nodes if each.node == node)
 
     def bad_ends(self) -> str:
         """Return which of the stopped nodes did not end with code 0, and how; empty if none."""

@@ -62,7 +62,7 @@ would smear them over 16 ms. The controller's clock means little in lockstep, no
 
 
 class RunFailedError(DemoError):
-    """The controller did not carry a run through to its end."""
+    """A run does not count, but can be repeated."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,8 @@ class Session:
         Raises
         ------
         RunFailedError
-            If the controller went into a fault; both nodes are at rest again.
+            If the controller went into a fault, or the recording has a large hole; both nodes are
+            at rest again.
         DemoError
             If a node died, refused something or does not answer.
 
@@ -143,10 +144,10 @@ class Session:
         self._rest()
         self._last_stamp = graph.newest_stamp()
         records = graph.recorder.take()
-        measurement = measure(run.motion, begin, *self._decoded(records))
+        measurement = measure(run.motion, begin, pace.rate, *self._decoded(records))
         failure = fault or measurement.failure
         if failure:
-            raise RunFailedError(f'{CONTROLLER}: {failure}')
+            raise RunFailedError(failure)
         return RunRecord(run, pace, self._names, begin, records, measurement)
 
     def _await_the_last_stamp(self) -> None:
@@ -189,15 +190,14 @@ class Session:
 
     def _configure(self, node: str, parameters: Mapping[str, Any]) -> None:
         self._graph.set_parameters(node, parameters)
-        if not self._graph.transition(node, 'configure', CONFIGURE_TIMEOUT, _COMPILING):
-            raise DemoError(f'{node} cannot be configured')
+        self._graph.require_transition(node, 'configure', CONFIGURE_TIMEOUT, _COMPILING)
 
     def _start(self, node: str) -> None:
         """Activate a node, which may have to hear of the other one first."""
         deadline = time.monotonic() + _ACTIVATION_TIMEOUT
         while not self._graph.transition(node, 'activate'):
             if time.monotonic() > deadline:
-                raise DemoError(f'{node} cannot be activated')
+                self._graph.require_transition(node, 'activate')
 
     def _move(self, run: Run, pace: Pace) -> int:
         """Send the reference, wait for the end of the motion, return the stamp of its begin."""
@@ -223,8 +223,7 @@ class Session:
         """Ramp the torque down on live states, then stop the plant."""
         for node in (CONTROLLER, PLANT):
             for transition in ('deactivate', 'cleanup'):
-                if not self._graph.transition(node, transition):
-                    raise DemoError(f'{node} does not {transition}')
+                self._graph.require_transition(node, transition)
 
     def _decoded(self, records: dict[str, list[Record]]) -> tuple[States, Torques, Nanoseconds]:
         types = self._graph.recorder.types

@@ -133,7 +133,7 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
 
     def activate(self) -> None:
         """Put the robot to its initial positions and let time run."""
-        self.plant.reset(self._initial)
+        self._state = self.plant.reset(self._initial)
         self._tau = np.zeros(self.model.nv)
         held = self.parameters.hold_until_command
         self._release_at_step: float = np.inf if held else 0  # brakes hold until then
@@ -215,7 +215,7 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
         self._steps += 1
         if self._steps > self._release_at_step:
             try:
-                self.plant.step(self._tau, self._dt)
+                self._state = self.plant.step(self._tau, self._dt)
             except RobotDynamicsError as error:
                 self._failure = ' '.join(str(error).split())
                 self.get_logger().error(f'the simulation stops: {self._failure}')
@@ -225,8 +225,7 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
             message = ClockMessage()
             message.clock.sec, message.clock.nanosec = divmod(stamp, 1_000_000_000)
             self._clock_publisher.publish(message)
-        state = self.plant.state
-        self._states.send(stamp, state.q, state.v, self._tau)
+        self._states.send(stamp, self._state.q, self._state.v, self._tau)
 
     # Diagnostics.
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 import numpy as np
 
@@ -86,7 +87,7 @@ def plot_demonstration(
         path, 12.0, height, title=title, subtitle=subtitle, overwrite=overwrite
     ) as figure:
         grid = figure.subplots(len(groups), 3, squeeze=False, width_ratios=(1.5, 1.0, 1.5))
-        handles: dict[str, object] = {}
+        handles: dict[str, Artist] = {}
         for (name, curves), (left, middle, right) in zip(groups.items(), grid):
             _draw_errors(left, curves, colors)
             label_panel(left, name, (notes or {}).get(name, ''))

@@ -2,9 +2,9 @@
 Spinning with few steps between a message and its callback.
 
 For every event rclpy's executor builds a wait set, wraps the callback into a task and a coroutine,
-and wakes itself up twice more. Here the wait set is kept, and two kinds of events are handled
-directly: messages of the one subscription that counts, and timers. Whatever else is ready
-(services, other subscriptions) is left to the executor, in the same thread.
+and wakes itself up twice more. Here the wait set is kept, and messages and timers are handled
+directly, first those of the one subscription that counts. Services are left to the executor, in
+the same thread.
 
 """
 
@@ -25,8 +25,8 @@ class DirectLoop:
     Parameters
     ----------
     node : RobotNode
-        Its ``direct_subscription`` is the one that counts, or None. The callbacks of that and of
-        its timers are plain functions.
+        Its ``direct_subscription`` is the one that counts, or None. The callbacks of its
+        subscriptions and timers are plain functions of the message, and of nothing.
     executor : Executor
         Has the node, and handles everything else.
 
@@ -42,22 +42,18 @@ class DirectLoop:
         """Wait for events and handle them."""
         wait_set = self._filled_wait_set()
         wait_set.wait(-1)
-        subscriptions = wait_set.get_ready_entities('subscription')
+        ready = wait_set.get_ready_entities('subscription')
         direct = self._node.direct_subscription
-        if direct is not None and direct.handle.pointer in subscriptions:
-            subscriptions.remove(direct.handle.pointer)
+        if direct is not None and direct.handle.pointer in ready:
             self._handle(direct)
         if wait_set.get_ready_entities('timer'):
             self._call_timers()
-        if (
-            subscriptions
-            or wait_set.get_ready_entities('service')
-            or wait_set.get_ready_entities('client')
-        ):
-            try:
-                self._executor.spin_once(timeout_sec=0)
-            except RMW_ERROR:
-                self._node.note_malformed()
+        if ready:
+            for subscription in self._entities[0]:
+                if subscription is not direct and subscription.handle.pointer in ready:
+                    self._handle(subscription)
+        if wait_set.get_ready_entities('service') or wait_set.get_ready_entities('client'):
+            self._executor.spin_once(timeout_sec=0)
 
     def _handle(self, subscription: Any) -> None:
         try:

@@ -25,13 +25,10 @@ from std_msgs.msg import String
 
 from robot_dynamics_ros.core.exceptions import ConfigurationError, RobotDynamicsError
 from robot_dynamics_ros.core.model.robot_model import RobotModel
+from robot_dynamics_ros.ros.declared_parameters import declare, values_of
 from robot_dynamics_ros.ros.diagnostics import DiagnosticsReporter, Level, Report
-from robot_dynamics_ros.ros.parameters import (
-    declare,
-    instance_of,
-    refusal_of_changes,
-    values_of,
-)
+from robot_dynamics_ros.ros.model_report import crosscheck_report, model_report
+from robot_dynamics_ros.ros.parameters import instance_of, refusal_of_changes
 from robot_dynamics_ros.ros.qos import LATCHED
 from robot_dynamics_ros.ros.robot_parameters import RobotParameters
 from robot_dynamics_ros.ros.robot_source import load_robot, payload_of, payload_values
@@ -180,10 +177,7 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Call `cleanup`."""
-        result = self._guarded('cleanup', self.cleanup, state, super().on_cleanup)
-        self.is_configured = False
-        self.diagnostics.keep('lifecycle')
-        return result
+        return self._guarded('cleanup', self._release, state, super().on_cleanup)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Deactivate and clean up as far as needed."""
@@ -225,12 +219,11 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
             if finding.severity == 'warning':
                 self.get_logger().warning(f'{finding.subject}: {finding.message}')
         self._run_crosscheck()
-        self.diagnostics.add('model', self._report_model)
+        self.diagnostics.add('model', lambda: model_report(self.model))
         self.diagnostics.add('cross-check', lambda: self._crosscheck)
         self.configure()
         self.is_configured = True
         # What exists now stays; for the collector to walk over it again would take milliseconds.
-        gc.unfreeze()
         gc.collect()
         gc.freeze()
 
@@ -242,6 +235,8 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
         finally:
             if self.is_configured:
                 self.is_configured = False
+                self.diagnostics.keep('lifecycle')
+                gc.unfreeze()
                 self.cleanup()
 
     def _run_crosscheck(self) -> None:
@@ -257,17 +252,11 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
         if not self.parameters.crosscheck:
             self._crosscheck = Report(Level.OK, 'switched off by parameter')
             return
-        from robot_dynamics_ros.crosscheck import crosscheck_model
-
-        report = crosscheck_model(self.model, samples=self.parameters.crosscheck_samples, seed=0)
-        if report.ok:
-            self._crosscheck = Report(Level.OK, report.summary)
-        elif report.skipped:
-            self._crosscheck = Report(Level.WARN, report.summary)
-            self.get_logger().warning(report.summary)
-        else:
-            self._crosscheck = Report(Level.ERROR, report.summary)
-            raise ConfigurationError(report.summary)
+        self._crosscheck = crosscheck_report(self.model, self.parameters.crosscheck_samples)
+        if self._crosscheck.level is Level.ERROR:
+            raise ConfigurationError(self._crosscheck.message)
+        if self._crosscheck.level is Level.WARN:
+            self.get_logger().warning(self._crosscheck.message)
 
     # Start and stop without a lifecycle manager.
 
@@ -359,18 +348,3 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
         if self.is_active:
             return Report(Level.OK, 'active', values)
         return Report(Level.WARN, 'inactive' if self.is_configured else 'unconfigured', values)
-
-    def _report_model(self) -> Report:
-        model, payload = self.model, self.model.payload
-        return Report(
-            Level.OK,
-            f"'{model.name}': {model.nv} joints, {model.moving_mass:.4g} kg moving",
-            {
-                'joints': model.joint_names,
-                'moving mass [kg]': model.moving_mass,
-                'gravity [m/s^2]': model.gravity.tolist(),
-                'armature [kg m^2 | kg]': model.armature.tolist(),
-                'payload': f'{payload.mass:g} kg at {payload.frame}' if payload else 'none',
-                'warnings': sum(finding.severity == 'warning' for finding in model.findings),
-            },
-        )

@@ -1,11 +1,12 @@
 """
 Parameters of nodes as frozen dataclasses, described once.
 
-A field made by `parameter` carries its default, text, unit and range. `declare` declares all of
-them to a node, `values_of` and `instance_of` read them back, and `read_yaml` builds the same
-instance from a file without ROS. Type and range of every value are checked here, those of arrays
-entry by entry (rclpy enforces ranges of scalars only). What depends on several fields is checked
-by the dataclass in ``__post_init__``. Whatever is refused is a `ConfigurationError` of one line.
+A field made by `parameter` carries its default, text, unit and range. `declared_parameters`
+declares all of them to a node and reads their values back, `instance_of` makes the dataclass of
+values, and `read_yaml` makes the same of a file, without ROS. Type and range of every value are
+checked here, those of arrays entry by entry (rclpy enforces ranges of scalars only). What depends
+on several fields is checked by the dataclass in ``__post_init__``. Whatever is refused is a
+`ConfigurationError` of one line.
 
 Types are ``bool``, ``int``, ``float``, ``str``, ``tuple[float, ...]`` and ``tuple[str, ...]``. An
 array without default is empty.
@@ -18,17 +19,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, MISSING
 from math import inf, isfinite
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints, TYPE_CHECKING, TypeVar
+from typing import Any, get_args, get_origin, get_type_hints, TypeVar
 
 import yaml
 
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 
-if TYPE_CHECKING:
-    from rcl_interfaces.msg import ParameterDescriptor
-    from rclpy.node import Node
-
-_LARGEST = 1.797e308
 _KEY = 'parameter'
 
 ParametersT = TypeVar('ParametersT')
@@ -248,62 +244,6 @@ def _flatten(tree: Mapping[str, Any], prefix: str, flat: dict[str, Any]) -> None
             _flatten(value, f'{prefix}{key}.', flat)
         else:
             flat[f'{prefix}{key}'] = value
-
-
-def declare(node: Node, cls: type) -> None:
-    """
-    Declare the parameters of a dataclass to a node.
-
-    Raises
-    ------
-    ConfigurationError
-        If an override has another type or is out of range.
-
-    """
-    from rclpy.exceptions import ParameterException
-    from rclpy.parameter import Parameter
-
-    for spec in specs_of(cls).values():
-        has_value = not (spec.is_required or (spec.is_array and not spec.default))
-        value = list(spec.default) if has_value and spec.is_array else spec.default
-        if not has_value:
-            value = getattr(Parameter.Type, spec.type_name.upper().replace('[]', '_ARRAY'))
-        try:
-            node.declare_parameter(spec.name, value, _descriptor(spec))
-        except ParameterException as error:
-            given = node._parameter_overrides.get(spec.name)
-            if given is not None:
-                spec.checked(given.value)  # says it in one line
-            raise ConfigurationError(f'parameter {spec.name}: {error}') from error
-
-
-def _descriptor(spec: ParameterSpec) -> ParameterDescriptor:
-    from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
-
-    descriptor = ParameterDescriptor(description=spec.description, read_only=spec.read_only)
-    limits = []
-    if spec.choices:
-        limits.append(f'one of: {", ".join(spec.choices)}')
-    if spec.size:
-        limits.append(f'{spec.size} entries')
-    if (spec.low, spec.high) != (-inf, inf):
-        if spec.is_array:
-            limits.append(f'each {spec.range_text()}')
-        elif spec.kind is float:
-            low, high = max(spec.low, -_LARGEST), min(spec.high, _LARGEST)
-            descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
-        else:
-            low, high = max(spec.low, -(2**62)), min(spec.high, 2**62)
-            descriptor.integer_range = [
-                IntegerRange(from_value=int(low), to_value=int(high), step=1)
-            ]
-    descriptor.additional_constraints = '; '.join(limits)
-    return descriptor
-
-
-def values_of(node: Node, cls: type) -> dict[str, Any]:
-    """Return the present values of the declared parameters; None for those that are not set."""
-    return {spec.name: node.get_parameter_or(spec.name).value for spec in specs_of(cls).values()}
 
 
 def refusal_of_changes(

@@ -12,22 +12,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 import time
+import traceback
 from typing import Generic, TypeVar
 
 from geometry_msgs.msg import InertiaStamped
-import numpy as np
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros.core.arrays import Vector
-from robot_dynamics_ros.core.control.guard_settings import GuardSettings
 from robot_dynamics_ros.core.control.guard_state import GuardResult, GuardState
 from robot_dynamics_ros.core.control.joint_state_buffer import JointStateBuffer, UpdateOutcome
 from robot_dynamics_ros.core.control.laws import Terms
 from robot_dynamics_ros.core.control.torque_guard import TorqueGuard
 from robot_dynamics_ros.core.exceptions import (
     ArmingRefusedError,
-    ConfigurationError,
     RobotDynamicsError,
 )
 from robot_dynamics_ros.core.model.robot_model import RobotModel
@@ -45,18 +43,17 @@ from robot_dynamics_ros.ros.serialized import JointStateReader
 from robot_dynamics_ros.ros.timers import steady_timer
 from robot_dynamics_ros.ros.torque_publishers import TorquePublishers
 from robot_dynamics_ros.ros.torque_report import state_report, torque_report
+from robot_dynamics_ros.ros.torque_settings import (
+    guard_settings,
+    in_model_order,
+    LONGEST_RAMP_DOWN,
+)
 
 TorqueParametersT = TypeVar('TorqueParametersT', bound=TorqueParameters)
 LawT = TypeVar('LawT')
 
 RAMP_PERIOD = 0.005
 """Period of commands while states are missing [s]."""
-
-LONGEST_RAMP_DOWN = 3.5
-"""Longest time to zero torque that a signal to stop leaves [s]."""
-
-RATE_LIMIT_FACTOR = 10.0
-"""Default limit of the rate of the effort, over the effort limit [1/s]."""
 
 _STATE_GAP = 0.02
 """Time without a state after which the ramp down goes on without it [s]."""
@@ -83,10 +80,10 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
             model.joint_names,
             continuous=continuous_joints(model),
             timeout=parameters.state_timeout,
-            max_speed=self._in_model_order(parameters.max_joint_speed) or None,
+            max_speed=in_model_order(parameters, model, parameters.max_joint_speed) or None,
             velocity_time_constant=parameters.velocity_time_constant,
         )
-        self.guard = TorqueGuard(self._guard_settings())
+        self.guard = TorqueGuard(guard_settings(parameters, model))
         self.friction = friction_of(parameters, model)
         self.law = self.make_law(model, parameters)
         self._reader = JointStateReader()
@@ -257,8 +254,15 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         self.begin_stop()
         watched = time.monotonic()
         deadline = watched + LONGEST_RAMP_DOWN + 0.2
+        listens = True
         while not self.is_at_rest() and time.monotonic() < deadline:
-            self._take_state()
+            try:
+                if listens:
+                    self._take_state()
+            except Exception:
+                # Whatever is broken, the torque must not stay: go on without states.
+                self.get_logger().error(f'ramping down without states:\n{traceback.format_exc()}')
+                listens = False
             if time.monotonic() - watched >= RAMP_PERIOD:
                 watched = time.monotonic()
                 self._watch()
@@ -281,44 +285,6 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
     def is_at_rest(self) -> bool:
         """Whether no torque is commanded."""
         return not (self.is_configured and self.guard.state.is_commanding)
-
-    # Settings.
-
-    def _in_model_order(self, values: tuple[float, ...]) -> list[float]:
-        if not values:
-            return []
-        by_name = dict(zip(joint_order(self.parameters, self.model), values))
-        return [by_name[name] for name in self.model.joint_names]
-
-    def _guard_settings(self) -> GuardSettings:
-        """
-        Take limits and times from the parameters.
-
-        Raises
-        ------
-        ConfigurationError
-            If a value is out of range, or the ramp to zero could take too long.
-
-        """
-        parameters, model = self.parameters, self.model
-        limits = np.array(self._in_model_order(parameters.effort_limits) or model.limits.effort)
-        default_rates = np.nan_to_num(RATE_LIMIT_FACTOR * limits, nan=inf)
-        rates = self._in_model_order(parameters.effort_rate_limits) or default_rates
-        settings = GuardSettings(
-            model.joint_names,
-            limits,
-            np.asarray(rates),
-            ramp_up_time=parameters.ramp_up_time,
-            ramp_down_time=parameters.ramp_down_time,
-            state_timeout=parameters.state_timeout,
-            recover_from_stale_state=parameters.recover_from_stale_state,
-        )
-        if settings.longest_ramp_down > LONGEST_RAMP_DOWN:
-            raise ConfigurationError(
-                f'with these effort_rate_limits and ramp_down_time the ramp to zero may take '
-                f'{settings.longest_ramp_down:.3g} s, allowed are {LONGEST_RAMP_DOWN:g} s'
-            )
-        return settings
 
     # Payload.
 

@@ -17,6 +17,7 @@ from robot_dynamics_ros.core.control.laws import InverseDynamicsLaw  # noqa: E40
 from robot_dynamics_ros.core.control.trajectory_efforts import trajectory_efforts  # noqa: E402
 from robot_dynamics_ros.core.model.urdf import load_urdf  # noqa: E402
 from robot_dynamics_ros.core.simulation.plant import Plant  # noqa: E402
+from robot_dynamics_ros.crosscheck import crosscheck_model  # noqa: E402
 from robot_dynamics_ros.resources import urdf_path  # noqa: E402
 from ros_graph import Graph  # noqa: E402
 
@@ -31,6 +32,7 @@ def compiled_kernels() -> None:
         law.terms(zero, zero, (zero, zero, zero))
     Plant(model).step(zero, 1e-3)
     trajectory_efforts(model, model.joint_names, [0.0, 1.0], [zero, zero])
+    crosscheck_model(model, samples=1, seed=0)
 
 
 @pytest.fixture

@@ -5,11 +5,13 @@ from builtin_interfaces.msg import Time
 import numpy as np
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
+from robot_dynamics_ros.core.model.payload import Payload
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.core.simulation.plant import Plant
 from robot_dynamics_ros.nodes.forward_simulation_node import ForwardSimulationNode
@@ -166,3 +168,18 @@ def test_reactivation_puts_the_robot_back(graph: Graph) -> None:
     assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
     assert graph.spin_until(lambda: len(states) > 2)
     assert list(states[-1].position) == [0.2] * 6
+
+
+def test_payload_may_change_while_the_robot_moves(graph: Graph) -> None:
+    node, publisher, states = started(graph, stepping='lockstep', state_rate=200.0)
+    tau = np.array([5.0, -60.0, -20.0, 0.5, 0.2, 0.1])
+    for _ in range(5):
+        answer(graph, publisher, states, tau)
+    before = node.plant.state
+    changes = [Parameter('payload.mass', value=2.0), Parameter('payload.frame', value='tool0')]
+    assert node.set_parameters_atomically(changes).successful
+    state = answer(graph, publisher, states, tau)
+    loaded = load_urdf(urdf_path('es5.urdf.xacro')).with_payload(Payload(2.0, 'tool0'))
+    expected = Plant(loaded, q=before.q, v=before.v).step(tau, 0.005)
+    np.testing.assert_array_equal(state.position, expected.q)  # the same code and numbers
+    np.testing.assert_array_equal(state.velocity, expected.v)

@@ -9,7 +9,6 @@ import numpy as np
 
 from robot_dynamics_ros.core.arrays import Matrix
 from robot_dynamics_ros.core.dynamics import rnea_batch
-from robot_dynamics_ros.core.exceptions import TrajectoryError
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.model.robot_model import require_single_joints, RobotModel
 from robot_dynamics_ros.core.trajectory.spline import JointTrajectory
@@ -48,6 +47,8 @@ def trajectory_efforts(
     ------
     ModelError
         If a joint has several coordinates.
+    NonFiniteError
+        If an effort is not finite.
     TrajectoryError
         If the trajectory cannot be used, or its joints are not those of the robot.
 
@@ -58,6 +59,4 @@ def trajectory_efforts(
     tau = rnea_batch(model, trajectory.positions, trajectory.velocities, trajectory.accelerations)
     if friction is not None:
         tau = tau + friction.torque(trajectory.velocities)
-    if not np.isfinite(tau).all():
-        raise TrajectoryError('the efforts are not finite')
     return np.ascontiguousarray(tau[:, [model.joint_names.index(name) for name in joint_names]])

@@ -1,0 +1,57 @@
+"""The topics of the nodes are those that docs/nodes.md names."""
+
+import importlib
+from pathlib import Path
+import re
+from typing import Any
+
+import pytest
+
+from robot_dynamics_ros.ros.node_parameters import NODE_PARAMETERS
+from ros_graph import Graph
+
+PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'nodes.md'
+FOREIGN = ('/parameter_events', '/rosout')
+TERMS = ('inertia', 'coriolis', 'gravity', 'friction', 'feedback')
+PARAMETERS: dict[str, dict[str, Any]] = {
+    'forward_simulation_node': {'publish_clock': True},
+    'trajectory_annotator_node': {},
+}
+
+
+def documented(node: str) -> set[tuple[str, str, str]]:
+    """Return direction, topic and type of every row of the node's table."""
+    section = re.split(r'^## ', PAGE.read_text(encoding='utf-8'), flags=re.MULTILINE)
+    (text,) = [part for part in section if part.startswith(node)]
+    rows = re.findall(r'^\| (in|out) \| `(.*?)` \| (\w+)/(\w+) \|', text, re.MULTILINE)
+    found = set()
+    for way, topic, package, kind in rows:
+        for term in TERMS if 'TERM' in topic else ('',):
+            name = topic.replace('TERM', term).replace('~', f'/{node}')
+            name = name if name.startswith('/') else f'/{name}'
+            found.add((way, name, f'{package}/msg/{kind}'))
+    return found
+
+
+@pytest.mark.parametrize('name', NODE_PARAMETERS)
+def test_topics_are_those_of_the_documentation(graph: Graph, name: str) -> None:
+    module = importlib.import_module(f'robot_dynamics_ros.nodes.{name}')
+    (cls,) = [value for key, value in vars(module).items() if key.lower() == name.replace('_', '')]
+    parameters = PARAMETERS.get(name, {'gravity_compensated_by_hardware': False})
+    node = graph.add(
+        cls,
+        robot_description_file='package://robot_dynamics_ros/urdf/es5.urdf.xacro',
+        crosscheck=False,
+        autostart=True,
+        **parameters,
+    )
+    assert graph.spin_until(lambda: node.is_configured)
+    found = set()
+    for way, entities in (('in', node.subscriptions), ('out', node.publishers)):
+        for entity in entities:
+            topic = entity.topic_name
+            if topic in FOREIGN or topic.endswith('transition_event'):
+                continue
+            kind = entity.msg_type
+            found.add((way, topic, f'{kind.__module__.split(".")[0]}/msg/{kind.__name__}'))
+    assert found == documented(name)
