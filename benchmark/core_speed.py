@@ -9,19 +9,18 @@ the time of a sample against the number of links.
 
 from __future__ import annotations
 
-import os
 from functools import partial
+import os
 
 os.environ.setdefault('OMP_NUM_THREADS', '1')
 
 import numpy as np
 import pinocchio
-from side_by_side import Pair, time_pair
 
 from robot_dynamics_ros.core import dynamics
 from robot_dynamics_ros.core.dynamics.regressor import regressor_block_kernel
 from robot_dynamics_ros.core.dynamics.rnea import rnea_block_kernel
-from robot_dynamics_ros.core.model import RobotModel, load_urdf
+from robot_dynamics_ros.core.model import load_urdf, RobotModel
 from robot_dynamics_ros.core.model.build import build_model
 from robot_dynamics_ros.core.model.description import (
     Inertial,
@@ -33,6 +32,7 @@ from robot_dynamics_ros.core.model.description import (
 from robot_dynamics_ros.core.model.urdf_source import read_source
 from robot_dynamics_ros.core.model.xacro_source import expand_xacro
 from robot_dynamics_ros.resources import urdf_path
+from side_by_side import Pair, time_pair
 
 SAMPLES = 4096
 
@@ -107,9 +107,7 @@ def _report(
         )
 
 
-def _batches(
-    model: RobotModel, robot: object, data: object, rng: np.random.Generator
-) -> None:
+def _batches(model: RobotModel, robot: object, data: object, rng: np.random.Generator) -> None:
     print(f'\n{SAMPLES} samples on one core [us a sample]')
     print(f'{"":24s}{"ours":>9s}{"Pinocchio":>11s}{"times":>8s}{"wanted":>10s}')
     q, v, a = rng.normal(size=(3, SAMPLES, model.nv))
@@ -150,9 +148,10 @@ def _links(rng: np.random.Generator) -> None:
             calls=50,
             rounds=15,
         )
+        ours, batch = 1e6 * single.ours, 1e6 * single.theirs / 256
         print(
-            f'{count:6d} links: single {1e6 * single.ours:8.2f} ({1e6 * single.ours / count:.3f})'
-            f'   in a batch {1e6 * single.theirs / 256:8.3f} ({1e6 * single.theirs / 256 / count:.4f})'
+            f'{count:6d} links: single {ours:8.2f} ({ours / count:.3f})'
+            f'   in a batch {batch:8.3f} ({batch / count:.4f})'
         )
 
 

@@ -3,7 +3,7 @@ Measure how fast inverse_dynamics_node answers joint states, beside a relay that
 
 Three processes over DDS. This one sends joint states at a fixed rate and takes the answers; the
 node, and the relay, answer. The relay is the shortest node that one can write with rclpy: one
-subscription, one publisher, no computation, `rclpy.spin`. They are measured in turns of a few
+subscription, one publisher, no computation, `rclpy.spin`. They are measured in turns of a
 seconds, so that both get their share of whatever else the machine does.
 
 Each answer tells which state it belongs to: the position of joint 1 counts the states, the relay
@@ -30,7 +30,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 STEP = 1e-7  # of the position of joint 1 from state to state [rad]
-BLOCK = 4.0  # duration of one turn [s]
+BLOCK = 1.0  # duration of one turn [s]
 KEEPALIVE = 0.05  # between two states for the one whose turn it is not [s]
 JOINTS = [f'joint_{i}' for i in range(1, 7)]
 NODE = 'from robot_dynamics_ros.nodes.inverse_dynamics_node import main; main()'

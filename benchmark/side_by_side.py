@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
+import time
 
 
 @dataclass(frozen=True)

@@ -1,3 +1,3 @@
-"""Robot dynamics for ROS 2: inverse dynamics, gravity compensation, simulation and identification."""
+"""Robot dynamics for ROS 2: inverse dynamics, gravity compensation, simulation."""
 
 __version__ = '0.1.0'

@@ -1,4 +1,4 @@
-"""Data that stands beside a development checkout; users do not have it, and tests then skip by name."""
+"""Data beside a development checkout; users do not have it, and tests then skip by name."""
 
 from __future__ import annotations
 

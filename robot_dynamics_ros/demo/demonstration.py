@@ -116,5 +116,5 @@ def _persist(session: Session, run: Run, pace: Pace, say: Say) -> RunRecord:
         except RunFailedError as error:
             if follower is None:
                 raise RunFailedError(f'{run.label}: {error}') from error
-            say(f'{error}; again, {follower} ... ')
+            say(f'no: {error}\n        again, {follower} ... ')
     raise RunFailedError(run.label)
