@@ -3,8 +3,8 @@ Measure how fast inverse_dynamics_node answers joint states, beside a relay that
 
 Three processes over DDS. This one sends joint states at a fixed rate and takes the answers; the
 node, and the relay, answer. The relay is the shortest node that one can write with rclpy: one
-subscription, one publisher, no computation, `rclpy.spin`. They are measured in turns of a
-seconds, so that both get their share of whatever else the machine does.
+subscription, one publisher, no computation, `rclpy.spin`. They are measured in turns of a second,
+so that both get their share of whatever else the machine does.
 
 Each answer tells which state it belongs to: the position of joint 1 counts the states, the relay
 sends it back, and the node, holding joint 1 at zero with a gain of 1 N m/rad, answers its
