@@ -115,10 +115,13 @@ def least_jerk_accelerations(
     Returns
     -------
     accelerations : ndarray, shape (n_points, n)
+        A point alone, with no segment to derive from, has zero.
 
     """
     if given.all():
         return accelerations
+    if len(times) == 1:
+        return np.zeros_like(accelerations)
     h = np.diff(times)
     column = h[:, np.newaxis]
     way = np.diff(positions, axis=0)

@@ -279,3 +279,12 @@ def test_arguments_are_not_changed_and_results_are_read_only() -> None:
     for one, two in zip(copies, (times, q, v, a)):
         np.testing.assert_array_equal(one, two)
     assert not trajectory.positions.flags.writeable
+
+
+def test_single_point_with_velocity_and_no_acceleration_is_taken() -> None:
+    trajectory = JointTrajectory.from_points(['j'], [1.0], [[1.0]], [[0.5]])
+    q, v, a = trajectory.sample(1.0)
+    assert q.tolist() == [1.0]
+    assert a.tolist() == [0.0]
+    q, v, a = trajectory.sample(2.0)
+    assert (q.tolist(), v.tolist(), a.tolist()) == ([1.0], [0.0], [0.0])

@@ -1,0 +1,1 @@
+"""The command line `robot_dynamics`: one module for each subcommand."""
