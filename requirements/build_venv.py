@@ -144,7 +144,7 @@ def pip(folder: Path, *arguments: str) -> None:
         '-m',
         'pip',
         'install',
-        '--quiet',
+        '-qq',  # errors only
         '--disable-pip-version-check',
         *arguments,
     ]

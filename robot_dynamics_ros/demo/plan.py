@@ -24,7 +24,7 @@ AGGRESSIVE = scenario('aggressive', amplitude=0.9, time_scale=4.0)
 
 TITLES = {
     PICK_PLACE: 'pick_place',
-    AGGRESSIVE: 'aggressive (0.9 x amplitude, 4 x duration)',
+    AGGRESSIVE: 'aggressive (0.9 x, in 4 x the time)',
 }
 
 LAWS = {
@@ -73,7 +73,7 @@ class Run:
     @property
     def group(self) -> str:
         """Title of the runs that this one is compared with."""
-        return TITLES[self.motion] + ('' if self.has_friction else ', without friction')
+        return f'{TITLES[self.motion]}, {"unknown" if self.has_friction else "no"} friction'
 
     @property
     def label(self) -> str:

@@ -138,8 +138,7 @@ def write_figure(path: Path, records: list[RunRecord]) -> None:
         groups,
         records[0].joint_names,
         notes={
-            record.run.group: f'{format_number(feedforward_ratio(records), 3)} times less error '
-            'with feedforward'
+            record.run.group: f'{format_number(feedforward_ratio(records), 3)} times less error'
             for record in records
             if not record.run.has_friction
         },

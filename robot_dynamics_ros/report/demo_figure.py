@@ -67,7 +67,7 @@ def plot_demonstration(
     joint_names : sequence of str
         Columns of the arrays.
     notes : mapping of str to str, optional
-        Notes above rows.
+        Notes below the bars of a row, for which those of few laws leave room.
     title, subtitle : str
         Text above the figure.
     overwrite : bool
@@ -90,8 +90,8 @@ def plot_demonstration(
         handles: dict[str, Artist] = {}
         for (name, curves), (left, middle, right) in zip(groups.items(), grid):
             _draw_errors(left, curves, colors)
-            label_panel(left, name, (notes or {}).get(name, ''))
-            _draw_bars(middle, curves, colors)
+            label_panel(left, name)
+            _draw_bars(middle, curves, colors, (notes or {}).get(name, ''))
             _draw_torques(right, curves, colors, joint_names)
             for line, law in zip(*left.get_legend_handles_labels()):
                 handles.setdefault(law, line)
@@ -120,7 +120,9 @@ def _draw_errors(axes: Axes, curves: Mapping[str, Curve], colors: Mapping[str, s
     axes.set_ylabel('worst joint error [mrad]')
 
 
-def _draw_bars(axes: Axes, curves: Mapping[str, Curve], colors: Mapping[str, str]) -> None:
+def _draw_bars(
+    axes: Axes, curves: Mapping[str, Curve], colors: Mapping[str, str], note: str
+) -> None:
     rows = np.arange(len(curves))
     tint = [colors[law] for law in curves]
     largest = [_MRAD * float(np.abs(curve.error).max()) for curve in curves.values()]
@@ -133,10 +135,12 @@ def _draw_bars(axes: Axes, curves: Mapping[str, Curve], colors: Mapping[str, str
     axes.invert_yaxis()
     axes.set_ylim(max(len(curves), 3) - 0.4, -0.6)
     axes.set_xscale('log')
-    axes.set_xlim(0.4 * min(rms), 4.0 * max(largest))
+    decade = 10.0 ** np.floor(np.log10(max(0.6 * min(rms), 1e-9)))
+    axes.set_xlim(decade, 4.0 * max(largest))
     axes.xaxis.set_major_formatter('{x:g}')
     axes.xaxis.set_minor_formatter('')
     axes.grid(axis='y', visible=False)
+    axes.text(0.97, 0.08, note, ha='right', weight='bold', transform=axes.transAxes)
     label_panel(axes, '', 'largest (dark) and rms error [mrad]')
 
 

@@ -19,6 +19,7 @@ from robot_dynamics_ros.core.model.kernel_layout import (
     IV,
     KIND,
     LINK,
+    MIMIC,
     MULTIPLIER,
     NBODIES,
     PARENT,
@@ -32,7 +33,7 @@ O = 30  # 3: origin in the world  # noqa: E741
 POSED = 33
 # Rows of the scratch block. Pass 1 uses the rows before SCRATCH for the motion, R and O, and JR;
 # pass 2 all of them.
-JR = SCRATCH  # 12: R and O of the parent, or of the joint
+JR = SCRATCH  # 12: R and O of the parent; or 6: an axis and its origin
 S = 64  # 3: velocity of the link's origin by a joint, in link axes
 Z = 67  # 3: angular velocity by a joint, in link axes
 Y = 70  # 10: a block of the regressor
@@ -80,18 +81,16 @@ def _link_rows(body: Vector, t: Matrix) -> None:
 
 
 @inner
-def _axis_rows(kind: float, column: int, t: Matrix) -> None:
-    """Write `S` and `Z` of one axis of the joint whose pose lies in `JR`."""
-    turning = kind == REVOLUTE or (kind == FREE and column >= 3)
-    k = column % 3 if kind == FREE else 2
+def _axis_rows(turning: bool, t: Matrix) -> None:
+    """Write `S` and `Z` of one axis, whose direction and origin lie in the first rows of `JR`."""
     for s in range(BLOCK):
-        x = t[JR + k, s]
-        y = t[JR + 3 + k, s]
-        z = t[JR + 6 + k, s]
+        x = t[JR, s]
+        y = t[JR + 1, s]
+        z = t[JR + 2, s]
         if turning:
-            dx = t[LO, s] - t[JR + 9, s]
-            dy = t[LO + 1, s] - t[JR + 10, s]
-            dz = t[LO + 2, s] - t[JR + 11, s]
+            dx = t[LO, s] - t[JR + 3, s]
+            dy = t[LO + 1, s] - t[JR + 4, s]
+            dz = t[LO + 2, s] - t[JR + 5, s]
             vx = y * dz - z * dy
             vy = z * dx - x * dz
             vz = x * dy - y * dx
@@ -166,6 +165,7 @@ def _passes(
 
     """
     n = int(robot[0, NBODIES])
+    shared = robot[0, MIMIC] != 0.0
     for s in range(count):
         for r in range(out.shape[1]):
             for c in range(out.shape[2]):
@@ -196,16 +196,24 @@ def _passes(
         j = i
         while j >= 0:
             joint = robot[1 + j]
-            for r in range(12):
-                for s in range(BLOCK):
-                    t[JR + r, s] = work[j, R + r, s]
-            for column in range(6 if joint[KIND] == FREE else 1):
-                _axis_rows(joint[KIND], column, t)
+            kind = joint[KIND]
+            for column in range(6 if kind == FREE else 1):
+                k = column % 3 if kind == FREE else 2
+                for r in range(3):
+                    for s in range(BLOCK):
+                        t[JR + r, s] = work[j, R + 3 * r + k, s]
+                        t[JR + 3 + r, s] = work[j, O + r, s]
+                _axis_rows(kind == REVOLUTE or (kind == FREE and column >= 3), t)
                 _coefficient_rows(t, joint[MULTIPLIER])
                 row = int(joint[IV]) + column
-                for s in range(count):
-                    for k in range(10):
-                        out[s, row, first + k] += t[Y + k, s]
+                if shared:
+                    for s in range(count):
+                        for c in range(10):
+                            out[s, row, first + c] += t[Y + c, s]
+                else:
+                    for s in range(count):
+                        for c in range(10):
+                            out[s, row, first + c] = t[Y + c, s]
             j = int(joint[PARENT])
 
 

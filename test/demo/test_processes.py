@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from pathlib import Path
+import socket
+import time
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from robot_dynamics_ros.demo.graph import isolate  # noqa: E402
+from robot_dynamics_ros.demo.processes import (  # noqa: E402
+    child_environment,
+    DemoError,
+    NodeProcess,
+    NodeProcesses,
+)
+from robot_dynamics_ros.resources import config_path  # noqa: E402
+
+NODE = 'forward_simulation_node'
+DEADLINE = 60.0  # start of a process on a machine that does other things [s]
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put back what `isolate` changes."""
+    for name in ('ROS_DOMAIN_ID', 'ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_STATIC_PEERS'):
+        monkeypatch.setenv(name, '7')
+
+
+def start(tmp_path: Path, **parameters: object) -> NodeProcess:
+    isolate(None)
+    log = tmp_path / 'node.log'
+    return NodeProcess(NODE, config_path(f'{NODE}.yaml'), parameters, log, child_environment())
+
+
+def test_node_that_dies_is_told_with_its_reason(tmp_path: Path) -> None:
+    with NodeProcesses() as processes:
+        processes.add(start(tmp_path, stepping='sideways'))
+        deadline = time.monotonic() + DEADLINE
+        with pytest.raises(DemoError, match=rf'{NODE} died with exit code 1: .*sideways'):
+            while time.monotonic() < deadline:
+                processes.require_alive()
+                time.sleep(0.05)
+    assert processes.bad_ends() == f'{NODE} ended with exit code 1'
+
+
+def test_node_is_ended_with_the_block(tmp_path: Path) -> None:
+    with NodeProcesses() as processes:
+        node = processes.add(start(tmp_path, autostart=False))
+        time.sleep(2.0)  # so that its signal handlers are there
+        processes.require_alive()
+    assert processes.bad_ends() == ''
+    assert not Path(f'/proc/{node.pid}').exists()
+
+
+def test_domain_is_not_one_that_is_in_use() -> None:
+    first = isolate(None)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as participant:
+        participant.bind(('0.0.0.0', 7400 + 250 * first + 10))  # as the first one of DDS does
+        assert isolate(None) != first
+    assert isolate(23) == 23
