@@ -16,7 +16,6 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
-from rclpy.utilities import get_rmw_implementation_identifier
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
@@ -42,7 +41,9 @@ TOPICS = {
 _TORQUE_STATUS = f'{CONTROLLER}: torque'
 _REFERENCE_STATUS = f'{CONTROLLER}: reference'
 
-SERVICE_TIMEOUT = 30.0
+SERVICE_TIMEOUT = 60.0
+"""A node may have to start first [s]."""
+
 POLL_PERIOD = 0.02
 _SLOW = 8.0
 
@@ -119,11 +120,6 @@ class Graph:
         self._node.destroy_node()
         self._listener.destroy_node()
         rclpy.try_shutdown()
-
-    @property
-    def middleware(self) -> str:
-        """Name of the RMW implementation."""
-        return str(get_rmw_implementation_identifier())
 
     # Waiting.
 

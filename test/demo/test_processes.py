@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+import signal
 import socket
 import time
 
@@ -34,6 +35,13 @@ def start(tmp_path: Path, **parameters: object) -> NodeProcess:
     return NodeProcess(NODE, config_path(f'{NODE}.yaml'), parameters, log, child_environment())
 
 
+def catches(pid: int, number: int) -> bool:
+    """Return whether a process has a handler for a signal."""
+    status = Path(f'/proc/{pid}/status').read_text()
+    mask = next(line for line in status.splitlines() if line.startswith('SigCgt')).split()[1]
+    return bool(int(mask, 16) >> (number - 1) & 1)
+
+
 def test_node_that_dies_is_told_with_its_reason(tmp_path: Path) -> None:
     with NodeProcesses() as processes:
         processes.add(start(tmp_path, stepping='sideways'))
@@ -48,8 +56,10 @@ def test_node_that_dies_is_told_with_its_reason(tmp_path: Path) -> None:
 def test_node_is_ended_with_the_block(tmp_path: Path) -> None:
     with NodeProcesses() as processes:
         node = processes.add(start(tmp_path, autostart=False))
-        time.sleep(2.0)  # so that its signal handlers are there
-        processes.require_alive()
+        deadline = time.monotonic() + DEADLINE
+        while not catches(node.pid, signal.SIGTERM) and time.monotonic() < deadline:
+            processes.require_alive()
+            time.sleep(0.05)
     assert processes.bad_ends() == ''
     assert not Path(f'/proc/{node.pid}').exists()
 
