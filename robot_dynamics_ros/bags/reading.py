@@ -1,3 +1,17 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Open a bag of any kind and stream the messages of one topic."""
 
 from __future__ import annotations
@@ -65,7 +79,7 @@ class BagReader:
 
     @property
     def warnings(self) -> list[str]:
-        """What could not be read, and other things to know."""
+        """Return what could not be read, and other things to know."""
         return self._warnings + [text for file in self._files for text in file.warnings]
 
     def topic(self, msgtype: str, name: str | None = None) -> Topic:

@@ -1,3 +1,17 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """The whole demonstration: start the nodes, perform the runs, end the nodes."""
 
 from __future__ import annotations
@@ -88,7 +102,8 @@ def _perform(session: Session, runs: list[Run], pace: Pace | None, say: Say) -> 
     records: list[RunRecord] = []
     for number, run in enumerate(runs, 1):
         if run.has_friction and pace is None:
-            pace = real_time_pace(min(record.measurement.rate for record in records))
+            exchange_rates = [record.measurement.rate for record in records]
+            pace = real_time_pace(float(np.mean(exchange_rates)))
         chosen = pace if pace is not None and run.has_friction else LOCKSTEP
         say(f'[{number:2d}/{len(runs)}] {run.label}, {chosen} ... ')
         record = _persist(session, run, chosen, say)

@@ -1,3 +1,17 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """
 What the demonstration does: which runs, with which gains, and for how long each phase lasts.
 
@@ -77,7 +91,7 @@ class Run:
 
     @property
     def label(self) -> str:
-        """What runs, for progress and for the bag."""
+        """Return what runs, for progress and for the bag."""
         return f'{self.group}: {LAWS[self.mode]}'
 
 
@@ -147,18 +161,25 @@ def real_time_pace(exchange_rate: float) -> Pace:
     Parameters
     ----------
     exchange_rate : float
-        How many states and commands it exchanges per second in lockstep [Hz]. In real time, plant
-        and controller can work at the same time, so this much is left as reserve.
+        How many states and commands it exchanges per second in lockstep [Hz].
 
     """
     for rate in REAL_TIME_RATES:
-        if exchange_rate >= rate:
+        if exchange_rate >= LEAST_EXCHANGE * rate:
             return Pace(rate, is_lockstep=False)
     return LOCKSTEP
 
 
 REAL_TIME_RATES = (1000.0, 500.0)
 """What real time is tried at [Hz]."""
+
+LEAST_EXCHANGE = 0.6
+"""
+Rate of the exchange in lockstep that real time needs, over its rate.
+
+In real time plant and controller work at the same time, and a state without an answer now and then
+does little harm.
+"""
 
 LOCKSTEP = Pace(1000.0, is_lockstep=True)
 

@@ -1,3 +1,17 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """
 One run after the other: set both nodes up for it, let the arm move, bring it to rest.
 
@@ -47,8 +61,13 @@ _ACTIVATION_TIMEOUT = 10.0
 _STALL_TIMEOUT = 10.0
 _COMPILING = '(compiling; takes a minute or two the first time on a machine) '
 
-_STATE_TIMEOUT, _LOCKSTEP_STATE_TIMEOUT = 0.1, 5.0
-"""Silence after which the controller ramps down; in lockstep the plant may just be slow [s]."""
+_STATE_TIMEOUT, _LOCKSTEP_STATE_TIMEOUT = 0.3, 5.0
+"""
+Silence after which the controller ramps down [s].
+
+A robot is not silent for longer than 0.1 s unless something is wrong. A simulated one is, whenever
+its machine does something else; its time stands still meanwhile.
+"""
 
 _FARTHEST_AHEAD = 20.0
 

@@ -1,3 +1,17 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """
 `robot_dynamics demo`: a simulated ES5 arm follows trajectories on model torques, over real DDS.
 
@@ -86,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
         write_figure,
     )
 
-    folder = _output_folder(args.output, args.overwrite)
+    folder = output_folder(args.output, args.overwrite)
     pace = LOCKSTEP if args.lockstep else Pace(args.rate, False) if args.rate else None
     domain = isolate(args.domain)
     began = time.monotonic()
@@ -130,8 +144,16 @@ def _require_rclpy() -> None:
         ) from error
 
 
-def _output_folder(given: Path | None, overwrite: bool) -> Path:
-    """Return where the results go; see the help of ``--output``."""
+def output_folder(given: Path | None, overwrite: bool) -> Path:
+    """
+    Return where the results go; see the help of ``--output``.
+
+    Raises
+    ------
+    OutputError
+        If the folder is taken, and may not be overwritten.
+
+    """
     folder = given or DEFAULT_OUTPUT
     number = 1
     while given is None and not overwrite and folder.exists():

@@ -1,3 +1,17 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """What every node of the package does with its lifecycle, whatever it is for."""
 
 from typing import Any
@@ -154,6 +168,8 @@ def test_fault_of_the_program_still_ramps_the_torque_down(
 
 def test_run_node_returns_the_exit_code() -> None:
     class Refused(Plain):
+        """A node whose file does not exist."""
+
         def __init__(self) -> None:
             super().__init__(
                 parameter_overrides=[
@@ -163,6 +179,8 @@ def test_run_node_returns_the_exit_code() -> None:
             )
 
     class Wrong(Plain):
+        """A node with a parameter of the wrong type."""
+
         def __init__(self) -> None:
             super().__init__(parameter_overrides=[Parameter('base_roll', value=1)])
 

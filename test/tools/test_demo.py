@@ -1,3 +1,17 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """The demonstration as a user runs it, in a process of its own."""
 
 from __future__ import annotations
@@ -23,6 +37,7 @@ from robot_dynamics_ros.core.simulation.plant import Plant
 from robot_dynamics_ros.core.trajectory.scenarios import scenario
 from robot_dynamics_ros.resources import config_path, urdf_path
 from robot_dynamics_ros.ros.parameters import yaml_values
+from robot_dynamics_ros.tools.demo import output_folder
 
 pytest.importorskip('rclpy')
 
@@ -63,7 +78,7 @@ def wait_for_children(process: subprocess.Popen[str]) -> list[int]:
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    time.sleep(3.0)  # far enough to be configuring or moving
+    time.sleep(2.0)  # far enough to be configuring or moving
     return children
 
 
@@ -163,6 +178,7 @@ def test_bag_holds_states_commands_and_what_was_wanted(quick: tuple[Path, str]) 
     for log in (states, wanted, torques):
         assert log.joint_names == tuple(SETTINGS['joints'])
         assert len(log.stamps) > 11_000
+    assert torques.effort is not None
     assert np.abs(torques.effort).max() > 80.0  # the shoulder carries the arm: 89 N m
     # Stamps run on from run to run, so that the plot of a player has one time axis.
     assert np.all(np.diff(wanted.stamps) > 0.0)
@@ -198,6 +214,15 @@ def test_missing_rclpy_is_one_line(tmp_path: Path) -> None:
     assert process.returncode == 1
     assert text.count('\n') == 1
     assert 'there is no rclpy (not here); run `make demo`' in text
+
+
+def test_results_are_numbered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / 'results' / 'demo'
+    assert output_folder(None, overwrite=False).absolute() == folder
+    (folder / 'bag').mkdir(parents=True)
+    assert output_folder(None, overwrite=False).name == 'demo-2'
+    assert output_folder(None, overwrite=True).name == 'demo'
 
 
 def test_results_are_not_overwritten(quick: tuple[Path, str]) -> None:

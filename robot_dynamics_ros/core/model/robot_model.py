@@ -1,3 +1,17 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """
 The robot as the dynamics see it: a frozen tree of bodies, with names beside every array.
 
@@ -178,17 +192,17 @@ class RobotModel:
 
     @cached_property
     def nq(self) -> int:
-        """Number of position coordinates."""
+        """Return the number of position coordinates."""
         return len(self.q_names)
 
     @cached_property
     def nv(self) -> int:
-        """Number of degrees of freedom."""
+        """Return the number of degrees of freedom."""
         return len(self.v_names)
 
     @cached_property
     def nbodies(self) -> int:
-        """Number of bodies that move."""
+        """Return the number of bodies that move."""
         return len(self.body_names)
 
     @cached_property
@@ -198,12 +212,12 @@ class RobotModel:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What was noticed in the source."""
+        """Return what was noticed in the source."""
         return self.description.findings
 
     @property
     def payload(self) -> Payload | None:
-        """The body that the robot carries, or None."""
+        """Return the body that the robot carries, or None."""
         return self.options.payload
 
     @cached_property

@@ -1,3 +1,17 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 from __future__ import annotations
 
 import codecs
@@ -60,7 +74,7 @@ def of_link(text: str, name: str) -> Inertial:
 
 
 def changed_lines(before: str, after: str) -> tuple[list[str], list[str]]:
-    diff = [d for d in difflib.ndiff(before.splitlines(True), after.splitlines(True))]
+    diff = list(difflib.ndiff(before.splitlines(True), after.splitlines(True)))
     return [d[2:] for d in diff if d[0] == '-'], [d[2:] for d in diff if d[0] == '+']
 
 
