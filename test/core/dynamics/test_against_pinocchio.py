@@ -82,6 +82,13 @@ QUANTITIES = {
     'difference',
 }
 
+# The time variation of Pinocchio 2 is right in the world frame only; the report then says so.
+IS_PINOCCHIO_2 = int(pin.__version__.split('.')[0]) < 3
+WRONG_IN_PINOCCHIO_2 = {
+    'frame_jacobian_time_variation (local)',
+    'frame_jacobian_time_variation (local_world_aligned)',
+}
+
 SOLVED_WITH_MASS_MATRIX = {'mass_matrix_inverse', 'aba', 'aba (with wrenches)'}
 
 
@@ -93,8 +100,9 @@ def assert_agrees(model: RobotModel, samples: int, seed: int, complete: bool = T
         # Wider only where the last digit of an uneven mass matrix already changes the result more.
         assert row.tolerance == 1e-10 or row.quantity in SOLVED_WITH_MASS_MATRIX
     if complete:
-        assert {row.quantity for row in report.rows} == QUANTITIES
-        assert not report.notes
+        left_out = WRONG_IN_PINOCCHIO_2 if IS_PINOCCHIO_2 else set()
+        assert {row.quantity for row in report.rows} == QUANTITIES - left_out
+        assert len(report.notes) == len(left_out) // 2
 
 
 @lru_cache
