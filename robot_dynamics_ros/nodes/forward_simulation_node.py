@@ -262,3 +262,7 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
 def main(args: Sequence[str] | None = None) -> None:
     """Run the node."""
     run(ForwardSimulationNode, args)
+
+
+if __name__ == '__main__':
+    main()

@@ -67,3 +67,7 @@ class GravityCompensationNode(TorqueNode[GravityCompensationParameters, GravityC
 def main(args: Sequence[str] | None = None) -> None:
     """Run the node."""
     run(GravityCompensationNode, args)
+
+
+if __name__ == '__main__':
+    main()

@@ -177,3 +177,7 @@ class InverseDynamicsNode(TorqueNode[InverseDynamicsParameters, InverseDynamicsL
 def main(args: Sequence[str] | None = None) -> None:
     """Run the node."""
     run(InverseDynamicsNode, args)
+
+
+if __name__ == '__main__':
+    main()

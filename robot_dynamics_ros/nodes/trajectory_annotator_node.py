@@ -102,3 +102,7 @@ class TrajectoryAnnotatorNode(RobotNode[TrajectoryAnnotatorParameters]):
 def main(args: Sequence[str] | None = None) -> None:
     """Run the node."""
     run(TrajectoryAnnotatorNode, args)
+
+
+if __name__ == '__main__':
+    main()

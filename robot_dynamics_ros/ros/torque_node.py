@@ -222,12 +222,12 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
     def _note(self, result: GuardResult) -> None:
         """Log when the guard begins to ramp down or is in fault, once."""
         if result.reason and result.reason != self._message:
-            log = (
-                self.get_logger().info
-                if result.reason == 'deactivated'
-                else self.get_logger().error
-            )
-            log(f'{result.state.value}: {result.reason}')
+            text = f'{result.state.value}: {result.reason}'
+            # Two calls: rclpy refuses another severity from the same line.
+            if result.reason == 'deactivated':
+                self.get_logger().info(text)
+            else:
+                self.get_logger().error(text)
         self._message = result.reason
 
     # Start and stop.

@@ -168,6 +168,18 @@ def test_ramp_may_begin_at_the_measured_effort(graph: Graph) -> None:
     np.testing.assert_allclose(commands[0].data, feed.effort, atol=1.0)
 
 
+def test_node_that_was_deactivated_once_still_ramps_down_on_a_fault(graph: Graph) -> None:
+    node, feed, commands = started(graph, ramp_down_time=0.1)
+    assert node.trigger_deactivate() is TransitionCallbackReturn.SUCCESS
+    assert graph.spin_until(
+        lambda: node.is_active or node.trigger_activate() is TransitionCallbackReturn.SUCCESS
+    )
+    assert graph.spin_until(lambda: node.guard.state is GuardState.ACTIVE)
+    feed.is_on = False
+    assert graph.spin_until(lambda: node.guard.state is GuardState.FAULT)
+    assert graph.spin_until(lambda: not np.any(commands[-1].data))
+
+
 @pytest.mark.parametrize(
     ('spoil', 'reason'),
     [

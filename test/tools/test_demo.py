@@ -241,3 +241,25 @@ def test_full_demonstration_in_real_time(tmp_path: Path) -> None:
     assert len(report['runs']) == 10
     for run in report['runs']:
         assert run['rate_hz'] > 0.8 * run['rate_wanted_hz'] or run['pace'] == 'lockstep'
+
+
+@pytest.mark.soak
+def test_run_with_a_fault_is_repeated(tmp_path: Path) -> None:
+    folder = tmp_path / 'out'
+    process = demo('--quick', '--rate', '500', '--output', str(folder))
+    assert process.stdout is not None
+    text = ''
+    while '[ 3/6]' not in text:
+        letter = process.stdout.read(1)  # the line of a run that is under way has no end yet
+        assert letter, text
+        text += letter
+    for pid in children_of(process.pid):
+        if b'forward_simulation_node' in Path(f'/proc/{pid}/cmdline').read_bytes():
+            time.sleep(2.5)  # the arm is held, or moves
+            os.kill(pid, signal.SIGSTOP)
+            time.sleep(0.6)  # twice the silence that the controller bears
+            os.kill(pid, signal.SIGCONT)
+    text += process.communicate(timeout=LONGEST)[0]
+    assert process.returncode == 0, text
+    assert 'old\n        again, 500 Hz real time' in text
+    assert runs_of(folder)['pd', True]['max_error_rad'] == pytest.approx(0.256, rel=0.1)
