@@ -78,7 +78,7 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
         if parameters.enforce_effort_limits:
             self._limit = np.nan_to_num(model.limits.effort, nan=np.inf)
         self._dt = 1.0 / parameters.state_rate
-        self._counts = dict.fromkeys(
+        self.counts = dict.fromkeys(
             ('commands', 'wrong_size', 'not_finite', 'unknown_joint', 'late_steps'), 0
         )
         self._changes, self._statistics = Changes(), LoopStatistics()
@@ -192,13 +192,13 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
             self._take(tau)
 
     def _drop(self, reason: str, text: str) -> None:
-        self._counts[reason] += 1
+        self.counts[reason] += 1
         self.get_logger().warning(f'command dropped: {text}', throttle_duration_sec=1.0)
 
     def _take(self, tau: Vector) -> None:
         if not self.is_active:
             return
-        self._counts['commands'] += 1
+        self.counts['commands'] += 1
         self._tau = np.minimum(np.maximum(tau, -self._limit), self._limit)
         if self._release_at_step == np.inf:
             delay = self.parameters.brake_release_delay
@@ -215,7 +215,7 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
         elapsed = (began - self._began) * self.parameters.real_time_factor
         due = int(elapsed / self._dt) - (self._steps - self._began_at_step)
         if due > _LONGEST_BURST:
-            self._counts['late_steps'] += due - 1
+            self.counts['late_steps'] += due - 1
             self._began, self._began_at_step = began, self._steps
             due = 1
         for _ in range(due):
@@ -244,7 +244,7 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
     # Diagnostics.
 
     def _report(self) -> Report:
-        grown = self._changes.take(self._counts)
+        grown = self._changes.take(self.counts)
         values = {**grown, **self._statistics.take(time.monotonic())}
         if self._failure:
             return Report(Level.ERROR, self._failure, values)

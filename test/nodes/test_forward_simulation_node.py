@@ -52,9 +52,9 @@ def started(graph: Graph, **parameters: Any) -> tuple[Any, Any, list[Any]]:
 def answer(graph: Graph, publisher: Any, states: list[Any], tau: Any) -> Any:
     """Send a command in lockstep and return the state that follows."""
     node = graph.nodes[0]
-    steps = node._counts['commands']
+    steps = node.counts['commands']
     publisher.publish(Float64MultiArray(data=list(map(float, tau))))
-    assert graph.spin_until(lambda: node._counts['commands'] > steps)
+    assert graph.spin_until(lambda: node.counts['commands'] > steps)
     sec, nanosec = node._states.stamp
     assert graph.spin_until(lambda: states[-1].header.stamp == Time(sec=sec, nanosec=nanosec))
     return states[-1]
@@ -98,9 +98,12 @@ def test_last_command_is_kept_and_bad_ones_are_dropped(graph: Graph) -> None:
     tau = [1.0, -60.0, -10.0, 0.5, 0.2, 0.1]
     publisher.publish(Float64MultiArray(data=tau))
     assert graph.spin_until(lambda: list(states[-1].effort) == tau)
-    for bad in ([1.0] * 5, [1.0] * 7, [], [np.nan] * 6, [np.inf, *tau[1:]]):
+    for count, bad in enumerate(([1.0] * 5, [1.0] * 7, [], [np.nan] * 6, [np.inf, *tau[1:]]), 1):
         publisher.publish(Float64MultiArray(data=bad))
-        graph.spin_for(0.05)
+        # The queue holds one command: the next is sent only after this one was dropped.
+        assert graph.spin_until(
+            lambda: node.counts['wrong_size'] + node.counts['not_finite'] == count  # noqa: B023
+        )
     assert list(states[-1].effort) == tau
     assert graph.spin_until(lambda: statuses.values('simulation').get('wrong_size') == '3')
     assert statuses.values('simulation')['not_finite'] == '2'
