@@ -30,7 +30,7 @@ from typing import Any
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.crosscheck import crosscheck_model, CrosscheckReport
 from robot_dynamics_ros.report.table import format_table
-from robot_dynamics_ros.tools.inspect import parse_xacro_args
+from robot_dynamics_ros.tools.robot_arguments import add_robot_arguments, robot_options
 
 HELP = 'compare every quantity with Pinocchio on a URDF file'
 
@@ -38,41 +38,15 @@ HELP = 'compare every quantity with Pinocchio on a URDF file'
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand to the command line."""
     parser = subparsers.add_parser('crosscheck', help=HELP, description=HELP)
-    parser.add_argument('file', help='URDF or xacro file')
     parser.add_argument('--samples', type=int, default=20, help='random states (default 20)')
     parser.add_argument('--seed', type=int, default=0, help='of the random states (default 0)')
     parser.add_argument('--json', action='store_true', help='print JSON')
-    parser.add_argument(
-        '--xacro-arg',
-        action='append',
-        default=[],
-        metavar='NAME:=VALUE',
-        help='argument of a xacro file; may be given several times',
-    )
-    parser.add_argument(
-        '--lenient',
-        action='store_true',
-        help='take missing limits as none, with a warning, instead of refusing the file',
-    )
-    parser.add_argument(
-        '--independent-mimics',
-        action='store_true',
-        help='let mimic joints whose target does not exist move on their own',
-    )
-    parser.add_argument(
-        '--floating-base', action='store_true', help='let the root link float in the world'
-    )
+    add_robot_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the comparison; return 0 (passed), 1 (failed) or 2 (nothing compared)."""
-    model = load_urdf(
-        args.file,
-        xacro_args=parse_xacro_args(args.xacro_arg),
-        strict=not args.lenient,
-        unknown_mimic='independent' if args.independent_mimics else 'error',
-        floating_base=args.floating_base,
-    )
+    model = load_urdf(args.file, **robot_options(args))
     return show(crosscheck_model(model, samples=args.samples, seed=args.seed), args.json)
 
 

@@ -22,19 +22,20 @@ Exit code 0, or 1 if the model is refused.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 import json
 from math import isfinite
 import os
 from typing import Any
 
-from robot_dynamics_ros.core.exceptions import ConfigurationError, RobotDynamicsError, UrdfError
+from robot_dynamics_ros.core.exceptions import RobotDynamicsError, UrdfError
 from robot_dynamics_ros.core.model.description import Finding, Joint, JointType
 from robot_dynamics_ros.core.model.finding_codes import one_line
 from robot_dynamics_ros.core.model.robot_model import neutral, RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.core.model.urdf_joint import units_of
 from robot_dynamics_ros.report.table import format_table
+from robot_dynamics_ros.tools.robot_arguments import add_robot_arguments, robot_options
 
 _COLUMNS = {
     'lower': 'lower',
@@ -54,60 +55,15 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         'inspect', help='show what a URDF or xacro file holds, and every finding on it'
     )
-    parser.add_argument('file', help='URDF or xacro file')
     parser.add_argument('--json', action='store_true', help='print JSON')
-    parser.add_argument(
-        '--xacro-arg',
-        action='append',
-        default=[],
-        metavar='NAME:=VALUE',
-        help='argument of a xacro file; may be given several times',
-    )
-    parser.add_argument(
-        '--lenient',
-        action='store_true',
-        help='take missing limits as none, with a warning, instead of refusing the file',
-    )
-    parser.add_argument(
-        '--independent-mimics',
-        action='store_true',
-        help='let mimic joints whose target does not exist move on their own',
-    )
-    parser.add_argument(
-        '--floating-base', action='store_true', help='let the root link float in the world'
-    )
+    add_robot_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the report; return 0, or 1 if the model is refused."""
-    report = inspect_file(
-        args.file,
-        xacro_args=parse_xacro_args(args.xacro_arg),
-        strict=not args.lenient,
-        unknown_mimic='independent' if args.independent_mimics else 'error',
-        floating_base=args.floating_base,
-    )
+    report = inspect_file(args.file, **robot_options(args))
     print(json.dumps(report, indent=2, allow_nan=False) if args.json else as_text(report))
     return 0 if report['accepted'] else 1
-
-
-def parse_xacro_args(pairs: Iterable[str]) -> dict[str, str]:
-    """
-    Return the mapping that ``NAME:=VALUE`` arguments describe.
-
-    Raises
-    ------
-    ConfigurationError
-        If one is written in another way.
-
-    """
-    found = {}
-    for pair in pairs:
-        name, separator, value = pair.partition(':=')
-        if not separator or not name:
-            raise ConfigurationError(f"xacro argument '{pair}', expected NAME:=VALUE")
-        found[name] = value
-    return found
 
 
 def inspect_file(source: str | os.PathLike[str], **options: Any) -> dict[str, Any]:

@@ -36,9 +36,9 @@ from robot_dynamics_ros.core.signals.zero_phase import ZeroPhaseFilter
 from robot_dynamics_ros.report.atomic import refuse_filled_directory
 from robot_dynamics_ros.report.progress import Progress
 from robot_dynamics_ros.report.torque_replay import replay_torques
-from robot_dynamics_ros.tools.inspect import parse_xacro_args
 from robot_dynamics_ros.tools.joint_matching import match_joints
 from robot_dynamics_ros.tools.replay_output import ReplayRun, summary, write_results
+from robot_dynamics_ros.tools.robot_arguments import add_reading_arguments, parse_xacro_args
 
 DEFAULT_CUTOFF = 5.0
 """Above the bandwidth of usual motions, below that of noise and elastic joints [Hz]."""
@@ -109,18 +109,7 @@ def add_parser(subparsers: Any) -> None:
         metavar=('X', 'Y', 'Z'),
         help='gravity in the base frame [m/s^2]; 0 0 -9.81 by default',
     )
-    parser.add_argument(
-        '--xacro-arg',
-        action='append',
-        default=[],
-        metavar='NAME:=VALUE',
-        help='argument of a xacro file',
-    )
-    parser.add_argument(
-        '--lenient',
-        action='store_true',
-        help='take missing limits as none instead of refusing the file',
-    )
+    add_reading_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:

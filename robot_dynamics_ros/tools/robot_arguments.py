@@ -1,0 +1,90 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Arguments of the command line that say which robot is meant, and how its file is read."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from typing import Any
+
+from robot_dynamics_ros.core.exceptions import ConfigurationError
+
+
+def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the robot's file and the options for reading it, see `robot_options`."""
+    parser.add_argument('file', help='URDF or xacro file')
+    add_reading_arguments(parser)
+    parser.add_argument(
+        '--independent-mimics',
+        action='store_true',
+        help='let mimic joints whose target does not exist move on their own',
+    )
+    parser.add_argument(
+        '--floating-base', action='store_true', help='let the root link float in the world'
+    )
+
+
+def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add ``--xacro-arg``, see `parse_xacro_args`, and ``--lenient``."""
+    parser.add_argument(
+        '--xacro-arg',
+        action='append',
+        default=[],
+        metavar='NAME:=VALUE',
+        help='argument of a xacro file; may be given several times',
+    )
+    parser.add_argument(
+        '--lenient',
+        action='store_true',
+        help='take missing limits as none, with a warning, instead of refusing the file',
+    )
+
+
+def robot_options(args: argparse.Namespace) -> dict[str, Any]:
+    """
+    Return the options of `load_urdf` that the arguments of `add_robot_arguments` stand for.
+
+    Raises
+    ------
+    ConfigurationError
+        If an argument for xacro is not ``NAME:=VALUE``.
+
+    """
+    return {
+        'xacro_args': parse_xacro_args(args.xacro_arg),
+        'strict': not args.lenient,
+        'unknown_mimic': 'independent' if args.independent_mimics else 'error',
+        'floating_base': args.floating_base,
+    }
+
+
+def parse_xacro_args(pairs: Iterable[str]) -> dict[str, str]:
+    """
+    Return the mapping that ``NAME:=VALUE`` arguments describe.
+
+    Raises
+    ------
+    ConfigurationError
+        If one is written in another way.
+
+    """
+    found = {}
+    for pair in pairs:
+        name, separator, value = pair.partition(':=')
+        if not separator or not name:
+            raise ConfigurationError(f"xacro argument '{pair}', expected NAME:=VALUE")
+        found[name] = value
+    return found
