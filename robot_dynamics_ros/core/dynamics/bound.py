@@ -100,17 +100,6 @@ class BoundDynamics:
         """Write ``C(q, v) v + g(q)`` to `h` [N m | N]; return whether all numbers are finite."""
         return bool(self.rnea(q, v, self._rest, h))
 
-    def inertia_effects(self, q: Vector, a: Vector, g: Vector, tau: Vector) -> bool:
-        """
-        Write ``M(q) a`` to `tau`, given the gravity efforts `g`.
-
-        Return whether all numbers are finite.
-
-        """
-        finite = bool(self.rnea(q, self._rest, a, tau))
-        tau -= g
-        return finite
-
 
 def _bind(
     kernel: Callable[..., Any], robot: Matrix, work: Matrix, *arguments: Matrix

@@ -99,6 +99,30 @@ def _free_pose(robot: Matrix, i: int, q: Vector, iq: int, work: Matrix) -> None:
 
 
 @inner
+def world_pose(work: Matrix, i: int, p: int, r: int, o: int) -> None:
+    """
+    Write rotation and origin of body `i` in the world to ``work[i, r:]`` and ``work[i, o:]``.
+
+    Those of its parent `p`, or none if `p` is -1, and its local pose are known.
+
+    """
+    if p < 0:
+        for k in range(9):
+            work[i, r + k] = work[i, E + k]
+        for k in range(3):
+            work[i, o + k] = work[i, P + k]
+        return
+    for k in range(3):
+        x = work[p, r + 3 * k]
+        y = work[p, r + 3 * k + 1]
+        z = work[p, r + 3 * k + 2]
+        work[i, r + 3 * k] = x * work[i, E] + y * work[i, E + 3] + z * work[i, E + 6]
+        work[i, r + 3 * k + 1] = x * work[i, E + 1] + y * work[i, E + 4] + z * work[i, E + 7]
+        work[i, r + 3 * k + 2] = x * work[i, E + 2] + y * work[i, E + 5] + z * work[i, E + 8]
+        work[i, o + k] = work[p, o + k] + x * work[i, P] + y * work[i, P + 1] + z * work[i, P + 2]
+
+
+@inner
 def wrench_to_parent(robot: Matrix, i: int, column: int, work: Matrix) -> None:
     """Add the wrench in ``work[i, column:column + 6]`` to that of the parent, if any."""
     p = int(robot[1 + i, PARENT])

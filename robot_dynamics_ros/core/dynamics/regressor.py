@@ -53,7 +53,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.core.arrays import as_finite, as_vector, Matrix, Vector
-from robot_dynamics_ros.core.dynamics.joint_transform import E, is_finite, P
+from robot_dynamics_ros.core.dynamics.joint_transform import is_finite, world_pose
 from robot_dynamics_ros.core.dynamics.regressor_block import regressor_block_kernel
 from robot_dynamics_ros.core.dynamics.rnea import body_motion, W
 from robot_dynamics_ros.core.dynamics.samples import as_samples, in_parallel, refuse_non_finite
@@ -83,25 +83,6 @@ LR = 0  # 9: rotation of the link frame in the world
 LW = 9  # 9: angular velocity, angular acceleration and acceleration in link axes
 S = 18  # 3: velocity of the link's origin by a joint, in link axes
 Z = 21  # 3: angular velocity by a joint, in link axes
-
-
-@inner
-def _world_pose(work: Matrix, i: int, p: int) -> None:
-    """Write `R` and `O` of a body; those of its parent are known."""
-    if p < 0:
-        for k in range(9):
-            work[i, R + k] = work[i, E + k]
-        for k in range(3):
-            work[i, O + k] = work[i, P + k]
-        return
-    for r in range(3):
-        x = work[p, R + 3 * r]
-        y = work[p, R + 3 * r + 1]
-        z = work[p, R + 3 * r + 2]
-        work[i, R + 3 * r] = x * work[i, E] + y * work[i, E + 3] + z * work[i, E + 6]
-        work[i, R + 3 * r + 1] = x * work[i, E + 1] + y * work[i, E + 4] + z * work[i, E + 7]
-        work[i, R + 3 * r + 2] = x * work[i, E + 2] + y * work[i, E + 5] + z * work[i, E + 8]
-        work[i, O + r] = work[p, O + r] + x * work[i, P] + y * work[i, P + 1] + z * work[i, P + 2]
 
 
 @inner
@@ -200,7 +181,7 @@ def regressor_kernel(
     for i in range(n):
         b = 1 + i
         body_motion(robot, i, q, v, a, work)
-        _world_pose(work, i, int(robot[b, PARENT]))
+        world_pose(work, i, int(robot[b, PARENT]), R, O)
         first = 10 * int(robot[b, PUBLIC])
         if first < 0:
             continue

@@ -30,7 +30,7 @@ References
 from __future__ import annotations
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
-from robot_dynamics_ros.core.dynamics.joint_transform import E, is_finite, local_pose, P
+from robot_dynamics_ros.core.dynamics.joint_transform import is_finite, local_pose, world_pose
 from robot_dynamics_ros.core.jit import inner, kernel
 from robot_dynamics_ros.core.model.kernel_layout import (
     FREE,
@@ -63,28 +63,12 @@ def world_poses(robot: Matrix, q: Vector, work: Matrix, about_root: bool) -> Non
 
     """
     for i in range(int(robot[0, NBODIES])):
-        row = work[i]
-        local_pose(robot, i, q, work)
         parent = int(robot[1 + i, PARENT])
-        if parent < 0:
-            for k in range(9):
-                row[R + k] = row[E + k]
+        local_pose(robot, i, q, work)
+        world_pose(work, i, parent, R, O)
+        if parent < 0 and about_root and robot[0, FREE_ROOT] != 0.0:
             for k in range(3):
-                row[O + k] = row[P + k]
-            if about_root and robot[0, FREE_ROOT] != 0.0:
-                row[O] = 0.0
-                row[O + 1] = 0.0
-                row[O + 2] = 0.0
-        else:
-            up = work[parent]
-            for r in range(3):
-                x = up[R + 3 * r]
-                y = up[R + 3 * r + 1]
-                z = up[R + 3 * r + 2]
-                row[R + 3 * r] = x * row[E] + y * row[E + 3] + z * row[E + 6]
-                row[R + 3 * r + 1] = x * row[E + 1] + y * row[E + 4] + z * row[E + 7]
-                row[R + 3 * r + 2] = x * row[E + 2] + y * row[E + 5] + z * row[E + 8]
-                row[O + r] = up[O + r] + x * row[P] + y * row[P + 1] + z * row[P + 2]
+                work[i, O + k] = 0.0
 
 
 @inner
