@@ -398,7 +398,7 @@ def aba(model: RobotModel, q: Any, v: Any, tau: Any, f_ext: Any = None) -> Vecto
         tau = tau + external_efforts(model, q, f_ext)
     a = np.empty(model.nv)
     forward = _mimic_dynamics if model.kernel[0, MIMIC] else _aba
-    status = forward.call(model.kernel, np.empty(model.work_shape), q, v, tau, a)
+    status = forward.call(model.kernel, model.scratch.work, q, v, tau, a)
     if status != OK:
         if status >= 0:
             raise SingularMassMatrixError(model.v_names[status])

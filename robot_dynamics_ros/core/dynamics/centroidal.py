@@ -112,7 +112,7 @@ def _centroidal(model: RobotModel, q: Any) -> tuple[Vector, Matrix]:
         )
     com = np.empty(3)
     momentum_map = np.empty((6, model.nv))
-    if not centroidal_kernel(model.kernel, np.empty(model.work_shape), q, com, momentum_map):
+    if not centroidal_kernel(model.kernel, model.scratch.work, q, com, momentum_map):
         refuse_non_finite('centre of mass', q=q)
     return com, momentum_map
 

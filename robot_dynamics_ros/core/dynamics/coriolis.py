@@ -214,6 +214,6 @@ def coriolis_matrix(model: RobotModel, q: Any, v: Any) -> Matrix:
     q = as_vector('q', q, model.nq)
     v = as_vector('v', v, model.nv)
     coriolis = np.empty((model.nv, model.nv))
-    if not coriolis_kernel(model.kernel, np.empty(model.work_shape), q, v, coriolis):
+    if not coriolis_kernel(model.kernel, model.scratch.work, q, v, coriolis):
         refuse_non_finite('Coriolis matrix', q=q, v=v)
     return coriolis

@@ -283,7 +283,7 @@ def crba(model: RobotModel, q: Any) -> Matrix:
     """
     q = as_vector('q', q, model.nq)
     mass = np.empty((model.nv, model.nv))
-    if not _crba.call(model.kernel, np.empty(model.work_shape), q, mass):
+    if not _crba.call(model.kernel, model.scratch.work, q, mass):
         refuse_non_finite('mass matrix', q=q)
     return mass
 

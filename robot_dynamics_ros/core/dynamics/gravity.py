@@ -123,7 +123,7 @@ def generalized_gravity(model: RobotModel, q: Any) -> Vector:
     """
     q = as_vector('q', q, model.nq)
     g = np.empty(model.nv)
-    if not _gravity.call(model.kernel, np.empty(model.work_shape), q, g):
+    if not _gravity.call(model.kernel, model.scratch.work, q, g):
         refuse_non_finite('gravity efforts', q=q)
     return g
 

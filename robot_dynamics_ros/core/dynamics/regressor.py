@@ -231,7 +231,7 @@ def joint_torque_regressor(model: RobotModel, q: Any, v: Any, a: Any) -> Matrix:
     v = as_vector('v', v, model.nv)
     a = as_vector('a', a, model.nv)
     regressor = np.empty((model.nv, 10 * model.nbodies))
-    if not _regressor.call(model.kernel, np.empty(model.work_shape), q, v, a, regressor):
+    if not _regressor.call(model.kernel, model.scratch.work, q, v, a, regressor):
         refuse_non_finite('regressor', q=q, v=v, a=a)
     return regressor
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.dynamics.lanes import BLOCK
-from robot_dynamics_ros.core.dynamics.rnea_block import E, motion_rows, P, SCRATCH, W
+from robot_dynamics_ros.core.dynamics.rnea_block import A, DW, E, motion_rows, P, SCRATCH, W
 from robot_dynamics_ros.core.jit import inner, kernel
 from robot_dynamics_ros.core.model.kernel_layout import (
     FREE,
@@ -42,56 +42,51 @@ from robot_dynamics_ros.core.model.kernel_layout import (
 )
 
 # Rows of a body's block of the work array, after those of the motion.
-R = 21  # 9: rotation in the world
+R = 21  # 9: rotation in the world, column by column
 O = 30  # 3: origin in the world  # noqa: E741
 POSED = 33
-# Rows of the scratch block. Pass 1 uses the rows before SCRATCH for the motion, R and O, and JR;
-# pass 2 all of them.
+# Rows of the scratch block; the last ones take the place of what the motion needed.
 JR = SCRATCH  # 12: R and O of the parent; or 6: an axis and its origin
 S = 64  # 3: velocity of the link's origin by a joint, in link axes
 Z = 67  # 3: angular velocity by a joint, in link axes
 Y = 70  # 10: a block of the regressor
-LR = 33  # 9: rotation of the link frame in the world
-LO = 42  # 3: its origin
+LR = 33  # 9: rotation of the link frame in the world, column by column
 LW = 80  # 9: W, DW and A in link axes
 ROWS = 89
 
 
 @inner
-def _pose_rows(t: Matrix) -> None:
-    """Write `R` and `O` of a body; those of its parent lie in `JR`."""
+def _pose_rows(parent: int, work: Matrix, t: Matrix) -> None:
+    """Write `R` and `O` of a body; those of its parent are known."""
+    for r in range(12):
+        unit = 1.0 if r == 0 or r == 4 or r == 8 else 0.0
+        for s in range(BLOCK):
+            t[JR + r, s] = work[parent, R + r, s] if parent >= 0 else unit
     for r in range(3):
         for s in range(BLOCK):
-            x = t[JR + 3 * r, s]
-            y = t[JR + 3 * r + 1, s]
-            z = t[JR + 3 * r + 2, s]
-            t[R + 3 * r, s] = x * t[E, s] + y * t[E + 3, s] + z * t[E + 6, s]
-            t[R + 3 * r + 1, s] = x * t[E + 1, s] + y * t[E + 4, s] + z * t[E + 7, s]
-            t[R + 3 * r + 2, s] = x * t[E + 2, s] + y * t[E + 5, s] + z * t[E + 8, s]
+            x = t[JR + r, s]
+            y = t[JR + 3 + r, s]
+            z = t[JR + 6 + r, s]
+            t[R + r, s] = x * t[E, s] + y * t[E + 3, s] + z * t[E + 6, s]
+            t[R + 3 + r, s] = x * t[E + 1, s] + y * t[E + 4, s] + z * t[E + 7, s]
+            t[R + 6 + r, s] = x * t[E + 2, s] + y * t[E + 5, s] + z * t[E + 8, s]
             t[O + r, s] = t[JR + 9 + r, s] + x * t[P, s] + y * t[P + 1, s] + z * t[P + 2, s]
 
 
 @inner
 def _link_rows(body: Vector, t: Matrix) -> None:
     """Write pose and motion of a body's link frame; those of its kernel frame are known."""
-    for r in range(3):
-        for c in range(3):
-            for s in range(BLOCK):
-                t[LR + 3 * r + c, s] = (
-                    t[R + 3 * r, s] * body[LINK + c]
-                    + t[R + 3 * r + 1, s] * body[LINK + 3 + c]
-                    + t[R + 3 * r + 2, s] * body[LINK + 6 + c]
-                )
+    for c in range(3):
+        lx = body[LINK + c]
+        ly = body[LINK + 3 + c]
+        lz = body[LINK + 6 + c]
         for s in range(BLOCK):
-            t[LO + r, s] = t[O + r, s]
-    for quantity in range(3):
-        for c in range(3):
-            for s in range(BLOCK):
-                t[LW + 3 * quantity + c, s] = (
-                    t[W + 3 * quantity, s] * body[LINK + c]
-                    + t[W + 3 * quantity + 1, s] * body[LINK + 3 + c]
-                    + t[W + 3 * quantity + 2, s] * body[LINK + 6 + c]
-                )
+            t[LR + 3 * c, s] = t[R, s] * lx + t[R + 3, s] * ly + t[R + 6, s] * lz
+            t[LR + 3 * c + 1, s] = t[R + 1, s] * lx + t[R + 4, s] * ly + t[R + 7, s] * lz
+            t[LR + 3 * c + 2, s] = t[R + 2, s] * lx + t[R + 5, s] * ly + t[R + 8, s] * lz
+            t[LW + c, s] = t[W, s] * lx + t[W + 1, s] * ly + t[W + 2, s] * lz
+            t[LW + 3 + c, s] = t[DW, s] * lx + t[DW + 1, s] * ly + t[DW + 2, s] * lz
+            t[LW + 6 + c, s] = t[A, s] * lx + t[A + 1, s] * ly + t[A + 2, s] * lz
 
 
 @inner
@@ -102,9 +97,9 @@ def _axis_rows(turning: bool, t: Matrix) -> None:
         y = t[JR + 1, s]
         z = t[JR + 2, s]
         if turning:
-            dx = t[LO, s] - t[JR + 3, s]
-            dy = t[LO + 1, s] - t[JR + 4, s]
-            dz = t[LO + 2, s] - t[JR + 5, s]
+            dx = t[O, s] - t[JR + 3, s]
+            dy = t[O + 1, s] - t[JR + 4, s]
+            dz = t[O + 2, s] - t[JR + 5, s]
             vx = y * dz - z * dy
             vy = z * dx - x * dz
             vz = x * dy - y * dx
@@ -115,12 +110,12 @@ def _axis_rows(turning: bool, t: Matrix) -> None:
             x = 0.0
             y = 0.0
             z = 0.0
-        t[S, s] = t[LR, s] * vx + t[LR + 3, s] * vy + t[LR + 6, s] * vz
-        t[S + 1, s] = t[LR + 1, s] * vx + t[LR + 4, s] * vy + t[LR + 7, s] * vz
-        t[S + 2, s] = t[LR + 2, s] * vx + t[LR + 5, s] * vy + t[LR + 8, s] * vz
-        t[Z, s] = t[LR, s] * x + t[LR + 3, s] * y + t[LR + 6, s] * z
-        t[Z + 1, s] = t[LR + 1, s] * x + t[LR + 4, s] * y + t[LR + 7, s] * z
-        t[Z + 2, s] = t[LR + 2, s] * x + t[LR + 5, s] * y + t[LR + 8, s] * z
+        t[S, s] = t[LR, s] * vx + t[LR + 1, s] * vy + t[LR + 2, s] * vz
+        t[S + 1, s] = t[LR + 3, s] * vx + t[LR + 4, s] * vy + t[LR + 5, s] * vz
+        t[S + 2, s] = t[LR + 6, s] * vx + t[LR + 7, s] * vy + t[LR + 8, s] * vz
+        t[Z, s] = t[LR, s] * x + t[LR + 1, s] * y + t[LR + 2, s] * z
+        t[Z + 1, s] = t[LR + 3, s] * x + t[LR + 4, s] * y + t[LR + 5, s] * z
+        t[Z + 2, s] = t[LR + 6, s] * x + t[LR + 7, s] * y + t[LR + 8, s] * z
 
 
 @inner
@@ -188,24 +183,13 @@ def _passes(
         body = robot[1 + i]
         parent = int(body[PARENT])
         motion_rows(robot, i, work, t, q, v, a)
-        for r in range(12):
-            for s in range(BLOCK):
-                if parent >= 0:
-                    t[JR + r, s] = work[parent, R + r, s]
-                else:
-                    t[JR + r, s] = 1.0 if r == 0 or r == 4 or r == 8 else 0.0
-        _pose_rows(t)
-        for r in range(POSED):
+        _pose_rows(parent, work, t)
+        for r in range(W, POSED):
             for s in range(BLOCK):
                 work[i, r, s] = t[r, s]
-    for i in range(n):
-        body = robot[1 + i]
         first = 10 * int(body[PUBLIC])
         if first < 0:
             continue
-        for r in range(POSED):
-            for s in range(BLOCK):
-                t[r, s] = work[i, r, s]
         _link_rows(body, t)
         j = i
         while j >= 0:
@@ -213,10 +197,15 @@ def _passes(
             kind = joint[KIND]
             for column in range(6 if kind == FREE else 1):
                 k = column % 3 if kind == FREE else 2
-                for r in range(3):
-                    for s in range(BLOCK):
-                        t[JR + r, s] = work[j, R + 3 * r + k, s]
-                        t[JR + 3 + r, s] = work[j, O + r, s]
+                if k == 2:
+                    for r in range(6):
+                        for s in range(BLOCK):
+                            t[JR + r, s] = work[j, R + 6 + r, s]
+                else:
+                    for r in range(3):
+                        for s in range(BLOCK):
+                            t[JR + r, s] = work[j, R + 3 * k + r, s]
+                            t[JR + 3 + r, s] = work[j, O + r, s]
                 _axis_rows(kind == REVOLUTE or (kind == FREE and column >= 3), t)
                 _coefficient_rows(t, joint[MULTIPLIER])
                 row = int(joint[IV]) + column

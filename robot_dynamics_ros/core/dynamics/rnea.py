@@ -272,7 +272,7 @@ def rnea(model: RobotModel, q: Any, v: Any, a: Any, f_ext: Any = None) -> Vector
     v = as_vector('v', v, model.nv)
     a = as_vector('a', a, model.nv)
     tau = np.empty(model.nv)
-    if not _rnea.call(model.kernel, np.empty(model.work_shape), q, v, a, tau):
+    if not _rnea.call(model.kernel, model.scratch.work, q, v, a, tau):
         refuse_non_finite('efforts', q=q, v=v, a=a)
     if f_ext is not None:
         tau -= external_efforts(model, q, f_ext)

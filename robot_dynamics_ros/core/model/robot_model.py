@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+import threading
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,21 @@ if TYPE_CHECKING:
 
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+
+
+class Scratch(threading.local):
+    """
+    A work array for the kernels, another one in each thread: kernels run without the GIL.
+
+    Attributes
+    ----------
+    work : ndarray
+        The array; the next call of a kernel in this thread overwrites it.
+
+    """
+
+    def __init__(self, shape: tuple[int, int]) -> None:
+        self.work: Matrix = np.empty(shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,6 +225,11 @@ class RobotModel:
     def work_shape(self) -> tuple[int, int]:
         """Shape of the scratch array that a kernel needs."""
         return (len(self.kernel), WORK_WIDTH)
+
+    @cached_property
+    def scratch(self) -> Scratch:
+        """Scratch of the calling thread, for kernels whose work nobody reads afterwards."""
+        return Scratch(self.work_shape)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
