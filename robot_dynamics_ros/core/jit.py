@@ -127,6 +127,12 @@ def cache_directory(sources: Path) -> Path:
     return Path(tempfile.mkdtemp(prefix='robot_dynamics_ros-'))
 
 
+def has_compiled_kernels() -> bool:
+    """Whether compiled code of the dynamics is kept from an earlier start."""
+    folder = cache_directory(Path(__file__).resolve().parent / 'dynamics')
+    return any(folder.rglob('*.nbc'))
+
+
 def _cache_bases() -> list[Path]:
     bases = []
     if _config.CACHE_DIR:

@@ -38,6 +38,7 @@ from rclpy.subscription import Subscription
 from std_msgs.msg import String
 
 from robot_dynamics_ros.core.exceptions import ConfigurationError, RobotDynamicsError
+from robot_dynamics_ros.core.jit import has_compiled_kernels
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.ros.declared_parameters import declare, values_of
 from robot_dynamics_ros.ros.diagnostics import DiagnosticsReporter, Level, Report
@@ -216,7 +217,9 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
         except RobotDynamicsError as error:
             self.get_logger().error(f'cannot {what}: {" ".join(str(error).split())}')
         except Exception:
-            self.get_logger().error(f'cannot {what}:\n{traceback.format_exc()}')
+            # A signal may have broken into the compiler, which raises something of its own then.
+            if not (self.is_configuring and self.stop_requested):
+                self.get_logger().error(f'cannot {what}:\n{traceback.format_exc()}')
         return TransitionCallbackReturn.FAILURE
 
     def _configure(self) -> None:
@@ -227,6 +230,10 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
                 f'nothing has come on {topic}, and robot_description_file is not set'
             )
         self.parameters = parameters
+        if not has_compiled_kernels():
+            self.get_logger().info(
+                'first start of this version on this machine: compiling, for a minute or two'
+            )
         self.model = load_robot(parameters, self._description)
         self.diagnostics.hardware_id = self.model.name
         for finding in self.model.findings:
@@ -311,7 +318,7 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
     def _give_up(self) -> None:
         self._autostart = False
         self.is_finished = True
-        self.exit_code = 1
+        self.exit_code = 0 if self.stop_requested else 1
 
     def _log_waiting(self, reason: str) -> None:
         now = time.monotonic()
