@@ -24,6 +24,8 @@ NODES = [
     'gravity_compensation_node',
     'forward_simulation_node',
     'trajectory_annotator_node',
+    'joint_force_relay_node',
+    'effort_watchdog_node',
 ]
 
 setup(
@@ -39,7 +41,9 @@ setup(
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),
         (f'share/{PACKAGE}/launch', sorted(glob('launch/*.launch.py'))),
-        (f'share/{PACKAGE}/config', sorted(glob('config/*.yaml'))),
+        (f'share/{PACKAGE}/config', sorted(glob('config/*.yaml') + glob('config/*.rviz'))),
+        (f'share/{PACKAGE}/config/gazebo', sorted(glob('config/gazebo/*.yaml'))),
+        (f'share/{PACKAGE}/worlds', sorted(glob('worlds/*.sdf'))),
         (f'share/{PACKAGE}/urdf', sorted(glob('urdf/*.urdf') + glob('urdf/*.urdf.xacro'))),
     ],
     zip_safe=False,
@@ -59,6 +63,7 @@ setup(
     entry_points={
         'console_scripts': [
             *(f'{node} = {PACKAGE}.nodes.{node}:main' for node in NODES),
+            f'wait_for_state = {PACKAGE}.ros.wait_for_state:main',
             f'robot_dynamics = {PACKAGE}.tools.cli:main',
         ],
     },

@@ -53,6 +53,7 @@ PARAMETERS = {
     'robot_description_file': str(ROOT / 'urdf' / 'es5.urdf.xacro'),
     'joints': '[' + ', '.join(JOINTS) + ']',
     'gravity_compensated_by_hardware': 'false',
+    'stale_state_policy': 'ramp_down',
     'mode': 'pd_feedforward',
     'kp': '[1.0]',
     'kd': '[0.0]',

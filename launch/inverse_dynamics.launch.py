@@ -25,38 +25,26 @@ that takes effort_controller/commands. Say who carries the robot's weight::
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
-from launch_ros.actions import LifecycleNode
-from launch_ros.parameter_descriptions import ParameterValue
-from launch_ros.substitutions import FindPackageShare
+from launch.substitutions import LaunchConfiguration
 
-PACKAGE = 'robot_dynamics_ros'
+from robot_dynamics_ros import launching
 
 
 def generate_launch_description() -> LaunchDescription:
     """Return what `ros2 launch` starts."""
-    boolean = {
-        name: ParameterValue(LaunchConfiguration(name), value_type=bool)
-        for name in ('autostart', 'use_sim_time', 'gravity_compensated_by_hardware')
-    }
-    description_file = ParameterValue(LaunchConfiguration('description_file'), value_type=str)
+    names = ('autostart', 'use_sim_time', 'gravity_compensated_by_hardware')
+    description_file = launching.as_text(LaunchConfiguration('description_file'))
     return LaunchDescription(
         [
             *arguments(),
-            LifecycleNode(
-                package=PACKAGE,
-                executable='inverse_dynamics_node',
-                name='inverse_dynamics_node',
-                namespace=LaunchConfiguration('namespace'),
-                parameters=[
-                    LaunchConfiguration('params_file'),
-                    {**boolean, 'robot_description_file': description_file},
-                ],
-                remappings=[
-                    ('effort_controller/commands', LaunchConfiguration('command_topic')),
-                ],
-                arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')],
-                output='both',
+            launching.robot_node(
+                'inverse_dynamics_node',
+                {
+                    **{name: launching.as_bool(name) for name in names},
+                    'robot_description_file': description_file,
+                },
+                config=LaunchConfiguration('params_file'),
+                remappings=[(launching.COMMAND_TOPIC, LaunchConfiguration('command_topic'))],
             ),
         ]
     )
@@ -65,12 +53,7 @@ def generate_launch_description() -> LaunchDescription:
 def arguments() -> list[DeclareLaunchArgument]:
     """Return the arguments of this launch file."""
     return [
-        DeclareLaunchArgument(
-            'gravity_compensated_by_hardware',
-            choices=['true', 'false'],
-            description='Whether the robot itself carries its weight. There is no default: if '
-            'both the robot and this node do, or neither, the arm moves away.',
-        ),
+        launching.carried_by_hardware(),
         DeclareLaunchArgument(
             'description_file',
             default_value='',
@@ -78,33 +61,16 @@ def arguments() -> list[DeclareLaunchArgument]:
         ),
         DeclareLaunchArgument(
             'params_file',
-            default_value=PathJoinSubstitution(
-                [FindPackageShare(PACKAGE), 'config', 'inverse_dynamics_node.yaml']
-            ),
+            default_value=launching.installed('config', 'inverse_dynamics_node.yaml'),
             description='Parameters of the node.',
         ),
         DeclareLaunchArgument(
             'command_topic',
-            default_value='effort_controller/commands',
+            default_value=launching.COMMAND_TOPIC,
             description='Topic of the effort controller, relative to the namespace.',
         ),
-        DeclareLaunchArgument('namespace', default_value='', description='Namespace of the node.'),
-        DeclareLaunchArgument(
-            'autostart',
-            default_value='true',
-            choices=['true', 'false'],
-            description='Whether the node configures and activates itself.',
-        ),
-        DeclareLaunchArgument(
-            'use_sim_time',
-            default_value='false',
-            choices=['true', 'false'],
-            description='Whether the node takes the time from /clock.',
-        ),
-        DeclareLaunchArgument(
-            'log_level',
-            default_value='info',
-            choices=['debug', 'info', 'warn', 'error', 'fatal'],
-            description='Log level of the node.',
-        ),
+        launching.namespace(),
+        launching.autostart(),
+        launching.use_sim_time(),
+        launching.log_level(),
     ]

@@ -25,52 +25,30 @@ robot_state_publisher for RViz. Send a trajectory with::
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
 from launch.conditions import IfCondition
-from launch.substitutions import (
-    Command,
-    EqualsSubstitution,
-    LaunchConfiguration,
-    PathJoinSubstitution,
-)
-from launch_ros.actions import LifecycleNode, Node
-from launch_ros.parameter_descriptions import ParameterValue
-from launch_ros.substitutions import FindPackageShare
+from launch.substitutions import LaunchConfiguration
 
-PACKAGE = 'robot_dynamics_ros'
+from robot_dynamics_ros import launching
 
 
 def generate_launch_description() -> LaunchDescription:
     """Return what `ros2 launch` starts."""
-    description_file = LaunchConfiguration('description_file')
     robot = {
-        'robot_description_file': ParameterValue(description_file, value_type=str),
-        'autostart': ParameterValue(LaunchConfiguration('autostart'), value_type=bool),
-        'use_sim_time': ParameterValue(LaunchConfiguration('use_sim_time'), value_type=bool),
+        'robot_description_file': launching.as_text(LaunchConfiguration('description_file')),
+        'autostart': launching.as_bool('autostart'),
+        'use_sim_time': launching.as_bool('use_sim_time'),
     }
-    # The simulated plant carries no weight by itself, so the controller has to.
-    controller = {**robot, 'gravity_compensated_by_hardware': False}
     return LaunchDescription(
         [
             *arguments(),
-            lifecycle_node('forward_simulation_node', robot),
-            lifecycle_node('inverse_dynamics_node', controller, if_controller='inverse_dynamics'),
-            lifecycle_node(
-                'gravity_compensation_node', controller, if_controller='gravity_compensation'
-            ),
-            Node(
-                package='robot_state_publisher',
-                executable='robot_state_publisher',
-                namespace=LaunchConfiguration('namespace'),
+            # The brakes of the simulated arm hold it until the controller has ramped up.
+            launching.robot_node('forward_simulation_node', robot),
+            # It carries no weight by itself, so the controller has to.
+            launching.controller_node({**robot, 'gravity_compensated_by_hardware': False}),
+            launching.robot_state_publisher(
+                use_sim_time=robot['use_sim_time'],
                 condition=IfCondition(LaunchConfiguration('robot_state_publisher')),
-                parameters=[
-                    {
-                        'robot_description': ParameterValue(
-                            Command(['xacro ', description_file]), value_type=str
-                        ),
-                        'use_sim_time': robot['use_sim_time'],
-                    }
-                ],
-                output='both',
             ),
+            launching.rviz_node(robot['use_sim_time']),
         ]
     )
 
@@ -78,71 +56,17 @@ def generate_launch_description() -> LaunchDescription:
 def arguments() -> list[DeclareLaunchArgument]:
     """Return the arguments of this launch file."""
     return [
-        DeclareLaunchArgument(
-            'controller',
-            default_value='inverse_dynamics',
-            choices=['inverse_dynamics', 'gravity_compensation', 'none'],
-            description='Node that commands the torques.',
-        ),
-        DeclareLaunchArgument(
-            'description_file',
-            default_value=PathJoinSubstitution(
-                [FindPackageShare(PACKAGE), 'urdf', 'es5.urdf.xacro']
-            ),
-            description='URDF or xacro file of the robot.',
-        ),
-        DeclareLaunchArgument(
-            'config_dir',
-            default_value=PathJoinSubstitution([FindPackageShare(PACKAGE), 'config']),
-            description='Folder with the parameter file of each node, named like the node.',
-        ),
-        DeclareLaunchArgument(
-            'namespace', default_value='', description='Namespace of all nodes, one for each arm.'
-        ),
-        DeclareLaunchArgument(
-            'autostart',
-            default_value='true',
-            choices=['true', 'false'],
-            description='Whether the nodes configure and activate themselves.',
-        ),
-        DeclareLaunchArgument(
-            'use_sim_time',
-            default_value='false',
-            choices=['true', 'false'],
-            description='Whether the nodes take the time from /clock.',
-        ),
-        DeclareLaunchArgument(
+        launching.controller('inverse_dynamics'),
+        launching.description_file(),
+        launching.config_dir(),
+        launching.yes_or_no(
             'robot_state_publisher',
-            default_value='true',
-            choices=['true', 'false'],
-            description='Whether robot_state_publisher runs (robot_description and tf).',
+            'true',
+            'Whether robot_state_publisher runs (robot_description and tf).',
         ),
-        DeclareLaunchArgument(
-            'log_level',
-            default_value='info',
-            choices=['debug', 'info', 'warn', 'error', 'fatal'],
-            description="Log level of this package's nodes.",
-        ),
+        launching.autostart(),
+        launching.use_sim_time(),
+        launching.namespace(),
+        launching.rviz(),
+        launching.log_level(),
     ]
-
-
-def lifecycle_node(
-    executable: str, parameters: dict[str, object], if_controller: str = ''
-) -> LifecycleNode:
-    """Return one of this package's nodes, started only if it is the controller asked for."""
-    condition = None
-    if if_controller:
-        condition = IfCondition(
-            EqualsSubstitution(LaunchConfiguration('controller'), if_controller)
-        )
-    config = PathJoinSubstitution([LaunchConfiguration('config_dir'), f'{executable}.yaml'])
-    return LifecycleNode(
-        package=PACKAGE,
-        executable=executable,
-        name=executable,
-        namespace=LaunchConfiguration('namespace'),
-        parameters=[config, parameters],
-        arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')],
-        condition=condition,
-        output='both',
-    )

@@ -78,6 +78,13 @@ class Graph:
         """Wait until as many subscribers listen."""
         return self.spin_until(lambda: publisher.get_subscription_count() >= count)
 
+    def call(self, client: Any, request: Any) -> Any:
+        """Call a service and return its answer."""
+        assert self.spin_until(client.service_is_ready)
+        future = client.call_async(request)
+        assert self.spin_until(future.done)
+        return future.result()
+
     def close(self) -> None:
         """Destroy everything."""
         for node in self.nodes:

@@ -12,83 +12,48 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Launch files, read as text where ROS 2's launch is absent, and built where it is there."""
+"""Launch files, built with stand-ins for ROS 2's launch, and with the real one where it is."""
 
 from __future__ import annotations
 
-import ast
-from dataclasses import dataclass, field
 import importlib.util
 from pathlib import Path
+import re
 from typing import Any
+import xml.etree.ElementTree as ElementTree
 
 import pytest
+import xacro
+import yaml
 
-from package_files import dependencies, PACKAGE, ROOT
+from launch_contents import built, declared, of_kind, Recorded, spelled_out, used, walk
+from package_files import console_scripts, dependencies, PACKAGE, ROOT, setup_arguments
 from robot_dynamics_ros.ros.node_parameters import NODE_PARAMETERS
-from robot_dynamics_ros.ros.parameters import specs_of
+from robot_dynamics_ros.ros.parameters import instance_of, read_yaml, specs_of, yaml_values
 
 LAUNCH_FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
+NAMES = {
+    'simulation.launch.py',
+    'inverse_dynamics.launch.py',
+    'hardware.launch.py',
+    'gazebo.launch.py',
+    'bag.launch.py',
+    'identification.launch.py',
+}
 BOOLEAN = ['true', 'false']
-ROS_PARAMETERS = {'use_sim_time', 'robot_description'}
-"""Parameters that are not this package's."""
+FOREIGN = {
+    (PACKAGE, 'wait_for_state'): set(),
+    ('robot_state_publisher', 'robot_state_publisher'): {'robot_description'},
+    ('controller_manager', 'ros2_control_node'): set(),
+    ('controller_manager', 'spawner'): set(),
+    ('ros_gz_sim', 'create'): set(),
+    ('ros_gz_bridge', 'parameter_bridge'): {'config_file'},
+    ('rviz2', 'rviz2'): set(),
+}
+"""Executables that are no nodes of this package, and their parameters that launch files set."""
 
-
-@dataclass
-class Contents:
-    """What a launch file declares and uses."""
-
-    declared: dict[str, dict[str, Any]] = field(default_factory=dict)
-    used: set[str] = field(default_factory=set)
-    packages: set[str] = field(default_factory=set)
-    parameters: set[str] = field(default_factory=set)
-
-
-def constant(node: ast.AST | None) -> Any:
-    """Return the value of a constant or a list of constants; None for anything else."""
-    try:
-        return ast.literal_eval(node) if node is not None else None  # type: ignore[arg-type]
-    except ValueError:
-        return None
-
-
-def contents(path: Path) -> Contents:
-    tree = ast.parse(path.read_text(encoding='utf-8'))
-    names = {
-        target.id: constant(node.value)
-        for node in tree.body
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-
-    def value(node: ast.AST | None) -> Any:
-        return names.get(node.id) if isinstance(node, ast.Name) else constant(node)
-
-    found = Contents()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Dict):
-            found.parameters.update(k.value for k in node.keys if isinstance(k, ast.Constant))
-        if not isinstance(node, ast.Call):
-            continue
-        function = getattr(node.func, 'id', '')
-        keywords = {keyword.arg: keyword.value for keyword in node.keywords}
-        if function == 'DeclareLaunchArgument':
-            found.declared[constant(node.args[0])] = keywords
-        elif function == 'LaunchConfiguration' and constant(node.args[0]) is not None:
-            found.used.add(constant(node.args[0]))
-        elif function == 'FindPackageShare':
-            found.packages.add(value(node.args[0]))
-        elif function in ('Node', 'LifecycleNode'):
-            found.packages.add(value(keywords['package']))
-            assert 'namespace' in keywords, f'{path.name}:{node.lineno} has no namespace'
-    # `for name in ('a', 'b')` makes one parameter and configuration of each name
-    for node in ast.walk(tree):
-        if isinstance(node, ast.DictComp):
-            for looped in constant(node.generators[0].iter) or ():
-                found.used.add(looped)
-                found.parameters.add(looped)
-    return found
+COMMANDS = {'ros2 bag play': 'ros2bag', 'gz service': 'ros_gz_sim'}
+"""How commands begin, and the package that brings them."""
 
 
 @pytest.fixture(params=LAUNCH_FILES, ids=lambda path: path.name)
@@ -97,41 +62,247 @@ def path(request: pytest.FixtureRequest) -> Path:
     return found
 
 
+@pytest.fixture
+def description(path: Path) -> Recorded:
+    return built(path)
+
+
+def nodes(description: Recorded) -> list[tuple[str, str, Recorded]]:
+    """Return package, executable and action; one for each choice of an executable."""
+    arguments = declared(description)
+    return [
+        (node.kwargs['package'], executable, node)
+        for node in of_kind(description, 'Node', 'LifecycleNode')
+        for executable in spelled_out(node.kwargs['executable'], arguments)
+        if executable != 'none_node'  # never started
+    ]
+
+
+def parameters(node: Recorded) -> set[str]:
+    return {
+        name
+        for given in node.kwargs.get('parameters', ())
+        if isinstance(given, dict)
+        for name in given
+    }
+
+
 def test_there_are_launch_files() -> None:
-    assert {'simulation.launch.py', 'inverse_dynamics.launch.py'} <= {p.name for p in LAUNCH_FILES}
+    assert {p.name for p in LAUNCH_FILES} == NAMES
 
 
-def test_arguments_are_declared_and_used(path: Path) -> None:
-    found = contents(path)
-    assert set(found.declared) == found.used
+def test_arguments_are_declared_and_used(description: Recorded) -> None:
+    assert set(declared(description)) == used(description)
 
 
-def test_arguments_are_described_with_their_choices(path: Path) -> None:
-    for name, keywords in contents(path).declared.items():
-        assert 'description' in keywords, name
-        default = constant(keywords.get('default_value'))
-        choices = constant(keywords.get('choices'))
+def test_arguments_are_described_with_their_choices(description: Recorded) -> None:
+    for name, said in declared(description).items():
+        assert said['description'].endswith('.'), name
+        default, choices = said.get('default_value'), said.get('choices')
         if default in BOOLEAN:
             assert choices == BOOLEAN, name
         if choices and default is not None:
             assert default in choices, name
 
 
-def test_packages_are_dependencies(path: Path) -> None:
-    assert contents(path).packages <= {PACKAGE, *dependencies('exec_depend')}
+def test_documentation_names_every_argument(path: Path, description: Recorded) -> None:
+    page = (ROOT / 'docs' / 'launch.md').read_text(encoding='utf-8')
+    (section,) = [part for part in page.split('\n## ') if part.startswith(f'{path.name}\n')]
+    text = section.partition('\nArguments: ')[2]
+    named = set(re.findall(r'`(\w+)`', re.sub(r'\([^)]*\)', '', text)))
+    assert named == set(declared(description))
 
 
-def test_parameters_are_those_of_the_nodes(path: Path) -> None:
-    known = {spec.name for cls in NODE_PARAMETERS.values() for spec in specs_of(cls).values()}
-    assert contents(path).parameters <= known | ROS_PARAMETERS
+def test_executables_are_there(description: Recorded) -> None:
+    for package, executable, node in nodes(description):
+        assert 'namespace' in node.kwargs, executable
+        if package == PACKAGE:
+            assert executable in console_scripts()
+            if executable != 'wait_for_state':
+                assert (ROOT / 'config' / f'{executable}.yaml').is_file()
+        else:
+            assert (package, executable) in FOREIGN
 
 
-def test_who_carries_the_weight_has_no_default() -> None:
-    declared = contents(ROOT / 'launch' / 'inverse_dynamics.launch.py').declared
-    assert 'default_value' not in declared['gravity_compensated_by_hardware']
+def test_packages_are_dependencies(description: Recorded) -> None:
+    packages = {package for package, _, _ in nodes(description)}
+    packages |= {each.args[0] for each in of_kind(description, 'FindPackageShare')}
+    for process in of_kind(description, 'ExecuteProcess'):
+        command = ' '.join(word for word in process.kwargs['cmd'] if isinstance(word, str))
+        (package,) = {COMMANDS[start] for start in COMMANDS if command.startswith(start)}
+        packages.add(package)
+    for command in of_kind(description, 'Command'):
+        packages.add(str(command.args[0][0]).split()[0])
+    assert packages <= {PACKAGE, *dependencies('exec_depend')}
 
 
-def test_description_is_built(path: Path) -> None:
+def test_parameters_are_those_of_the_nodes(description: Recorded) -> None:
+    for package, executable, node in nodes(description):
+        if executable in NODE_PARAMETERS:
+            known = {spec.name for spec in specs_of(NODE_PARAMETERS[executable]).values()}
+        else:
+            known = FOREIGN[package, executable]
+        assert parameters(node) <= known | {'use_sim_time'}, executable
+
+
+def test_files_are_there_and_installed(description: Recorded) -> None:
+    installed = {name for _, names in setup_arguments().data_files for name in names}
+    for joined in of_kind(description, 'PathJoinSubstitution'):
+        package, *parts = joined.args[0]
+        if package.args[0] != PACKAGE:
+            continue
+        name = '/'.join(parts)
+        assert (ROOT / name).exists(), name
+        assert name in installed or (ROOT / name).is_dir(), name
+
+
+def test_nothing_is_absolute(description: Recorded) -> None:
+    topics = ('/world/', '/control', '/commands', '/', ':=/', '/joint_states')
+    for text in walk(description):
+        if isinstance(text, str) and text.startswith('/'):
+            assert text in topics or text.endswith(('_node/reference', '.yaml')), text
+            assert not Path(text).exists() or text == '/'
+
+
+@pytest.mark.parametrize('name', ['hardware.launch.py', 'inverse_dynamics.launch.py'])
+def test_who_carries_the_weight_has_no_default(name: str) -> None:
+    said = declared(built(ROOT / 'launch' / name))['gravity_compensated_by_hardware']
+    assert said['default_value'] is None
+    assert said['choices'] == BOOLEAN
+
+
+def test_a_stub_says_so_and_starts_nothing() -> None:
+    description = built(ROOT / 'launch' / 'identification.launch.py')
+    (message,) = of_kind(description, 'LogInfo')
+    assert 'stub' in message.kwargs['msg']
+    assert not of_kind(description, 'Node', 'LifecycleNode', 'ExecuteProcess')
+    assert of_kind(description, 'Shutdown')
+
+
+def test_a_replayed_command_reaches_no_controller() -> None:
+    description = built(ROOT / 'launch' / 'bag.launch.py')
+    (node,) = of_kind(description, 'LifecycleNode')
+    assert ('effort_controller/commands', '~/commands') in node.kwargs['remappings']
+    for process in of_kind(description, 'ExecuteProcess'):
+        command = process.kwargs['cmd']
+        topics = command[command.index('--topics') + 1 : command.index('--remap')]
+        assert [topic.args[0] for topic in topics] == ['joint_states_topic', 'reference_topic']
+
+
+@pytest.mark.parametrize('name', ['hardware.launch.py', 'gazebo.launch.py'])
+def test_effort_controller_is_activated_after_a_node_carries_the_arm(name: str) -> None:
+    description = built(ROOT / 'launch' / name)
+    (waiter,) = [node for _, program, node in nodes(description) if program == 'wait_for_state']
+    assert spelled_out(waiter.kwargs['arguments'], declared(description))[0].startswith(
+        'gravity_compensation_nodeactive--for'
+    )
+    after = [
+        handler.kwargs['on_exit']
+        for handler in of_kind(description, 'OnProcessExit')
+        if handler.kwargs['target_action'] is waiter
+    ]
+    activating = of_kind(after, 'Node')
+    assert activating
+    for _, program, spawner in nodes(description):
+        words = spawner.kwargs.get('arguments', ())
+        if program == 'spawner' and words[0] != 'joint_state_broadcaster':
+            assert '--inactive' in words or spawner in activating
+
+
+def test_torque_has_ramped_up_before_it_is_handed_over() -> None:
+    delay = declared(built(ROOT / 'launch' / 'hardware.launch.py'))['handover_delay']
+    for name in ('gravity_compensation_node', 'inverse_dynamics_node'):
+        settings: Any = read_yaml(NODE_PARAMETERS[name], ROOT / 'config' / f'{name}.yaml')
+        assert float(delay['default_value']) > settings.ramp_up_time
+
+
+# The files that launch files hand on.
+
+
+@pytest.mark.parametrize('name', ['gravity_compensation_node', 'inverse_dynamics_node'])
+def test_settings_for_gazebo_are_accepted(name: str) -> None:
+    values = yaml_values(ROOT / 'config' / f'{name}.yaml')
+    changes = yaml_values(ROOT / 'config' / 'gazebo' / f'{name}.yaml')
+    settings: Any = instance_of(NODE_PARAMETERS[name], {**values, **changes})
+    assert settings.gravity_compensated_by_hardware is False
+
+
+def from_yaml(name: str) -> Any:
+    return yaml.safe_load((ROOT / 'config' / name).read_text(encoding='utf-8'))
+
+
+def expanded(**arguments: str) -> ElementTree.Element:
+    document = xacro.process_file(str(ROOT / 'urdf' / 'es5.urdf.xacro'), mappings=arguments)
+    return ElementTree.fromstring(document.toxml())
+
+
+def moving_joints(robot: ElementTree.Element) -> list[str]:
+    return [str(joint.get('name')) for joint in robot.findall("joint[@type='revolute']")]
+
+
+def test_controllers_have_the_joints_of_the_nodes() -> None:
+    controllers = from_yaml('es5_controllers.yaml')
+    effort = controllers['/**/effort_controller']['ros__parameters']
+    assert effort['interface_name'] == 'effort'
+    for name, cls in NODE_PARAMETERS.items():
+        settings = read_yaml(cls, ROOT / 'config' / f'{name}.yaml')
+        assert list(settings.joints) == effort['joints'], name
+    assert effort['joints'] == moving_joints(expanded())
+
+
+def test_types_of_controllers_are_dependencies() -> None:
+    manager = from_yaml('es5_controllers.yaml')['/**/controller_manager']['ros__parameters']
+    types = {name: value['type'] for name, value in manager.items() if isinstance(value, dict)}
+    assert types == {
+        'joint_state_broadcaster': 'joint_state_broadcaster/JointStateBroadcaster',
+        'effort_controller': 'forward_command_controller/ForwardCommandController',
+    }
+    assert {value.split('/')[0] for value in types.values()} <= dependencies('exec_depend')
+
+
+def world() -> ElementTree.Element:
+    found = ElementTree.parse(ROOT / 'worlds' / 'es5.sdf').getroot().find('world')
+    assert found is not None
+    return found
+
+
+def test_world_has_the_gravity_of_the_nodes_and_its_name() -> None:
+    gravity = tuple(float(number) for number in str(world().findtext('gravity')).split())
+    for name, cls in NODE_PARAMETERS.items():
+        assert read_yaml(cls, ROOT / 'config' / f'{name}.yaml').gravity == gravity, name
+    arguments = declared(built(ROOT / 'launch' / 'gazebo.launch.py'))
+    assert world().get('name') == arguments['world_name']['default_value']
+
+
+def test_bridge_has_the_joints_of_the_description() -> None:
+    arguments = declared(built(ROOT / 'launch' / 'gazebo.launch.py'))
+    model = arguments['robot_name']['default_value']
+    ways = {entry['gz_topic_name']: entry for entry in from_yaml('es5_gazebo_bridge.yaml')}
+    robot = expanded(hardware_plugin='none', gazebo_topics='true')
+    assert model == robot.get('name')
+    forces = {
+        f'/model/{model}/joint/{joint}/cmd_force': f'joint/{joint}/cmd_force'
+        for joint in moving_joints(robot)
+    }
+    states = f'/world/{world().get("name")}/model/{model}/joint_state'
+    assert set(ways) == {'/clock', states, *forces}
+    for topic, name in forces.items():
+        entry = ways[topic]
+        assert entry['ros_topic_name'] == name
+        assert entry['direction'] == 'ROS_TO_GZ'
+        assert (entry['ros_type_name'], entry['gz_type_name']) == (
+            'std_msgs/msg/Float64',
+            'gz.msgs.Double',
+        )
+    assert ways[states]['ros_topic_name'] == 'joint_states'
+    assert ways[states]['direction'] == 'GZ_TO_ROS'
+    assert from_yaml('gazebo_clock_bridge.yaml') == [ways['/clock']]
+    (systems,) = robot.findall('gazebo')
+    applied = [element.text for element in systems.findall('plugin/joint_name')]
+    assert applied == moving_joints(robot)
+
+
+def test_description_is_built_by_the_real_launch(path: Path) -> None:
     pytest.importorskip('launch_ros', reason='ROS 2 launch is not installed')
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None

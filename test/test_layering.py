@@ -31,6 +31,7 @@ PACKAGE = 'robot_dynamics_ros'
 LAYERS = {
     'core': set(),
     'resources': {'core'},
+    'launching': set(),  # for launch files
     'report': {'core'},
     'bags': {'core', 'report'},
     'crosscheck': {'core'},
@@ -73,6 +74,7 @@ WHERE_ALLOWED = {
     'matplotlib': {'report'},
     'rosbags': {'bags'},
     **dict.fromkeys(ROS_MODULES, {'ros', 'nodes', 'resources', 'demo'}),
+    **dict.fromkeys(('launch', 'launch_ros'), {'launching'}),
 }
 """Third-party module: the only folders that import it."""
 

@@ -16,12 +16,13 @@
 
 from __future__ import annotations
 
+from numbers import Complex, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_dynamics_ros.core.exceptions import DimensionError, NonFiniteError
+from robot_dynamics_ros.core.exceptions import DimensionError, NonFiniteError, NotNumericError
 
 Vector = NDArray[np.float64]
 """One-dimensional float64 array."""
@@ -52,6 +53,8 @@ def as_vector(name: str, value: Any, size: int) -> Vector:
     ------
     DimensionError
         If the shape is not ``(size,)``.
+    NotNumericError
+        If it does not consist of real numbers.
 
     """
     if (
@@ -75,12 +78,15 @@ def as_matrix(name: str, value: Any, shape: tuple[int, ...]) -> Matrix:
     ------
     DimensionError
         If the shape is another one.
+    NotNumericError
+        If it does not consist of real numbers.
 
     """
     if -1 in shape:
-        got = np.shape(value)
-        if len(got) == len(shape):
-            shape = tuple(g if s == -1 else s for g, s in zip(got, shape))
+        if type(value) is not np.ndarray:
+            value = as_real(name, value)
+        if value.ndim == len(shape):
+            shape = tuple(g if s == -1 else s for g, s in zip(value.shape, shape))
     return as_array(name, value, shape)
 
 
@@ -92,6 +98,8 @@ def as_array(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float6
     ------
     DimensionError
         If the shape is another one.
+    NotNumericError
+        If it does not consist of real numbers.
 
     """
     if (
@@ -101,10 +109,46 @@ def as_array(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float6
         and value.flags.carray
     ):
         return value
-    array = np.array(value, dtype=np.float64, order='C')
+    array = as_real(name, value)
     if array.shape != shape:
         raise DimensionError(name, shape, array.shape)
     return array
+
+
+def as_real(name: str, value: Any) -> NDArray[np.float64]:
+    """
+    Return real numbers as a new, contiguous float64 array of whatever shape they have.
+
+    numpy alone would take text such as ``'1.5'`` and None as numbers, and drop imaginary parts.
+
+    Raises
+    ------
+    NotNumericError
+        If `value` is or contains something else, or has rows of different lengths.
+
+    """
+    try:
+        array = np.array(value, order='C')
+    except (TypeError, ValueError) as error:
+        raise NotNumericError(name, 'has rows of different lengths, or is no array') from error
+    if array.dtype is _FLOAT64:
+        return array
+    if array.dtype.kind == 'O':  # Fraction, Decimal, mixtures
+        wrong = [entry for entry in array.flat if not _is_real(entry)]
+    else:
+        wrong = [] if array.dtype.kind in 'biuf' else array.ravel().tolist()
+    if wrong:
+        raise NotNumericError(name, f'holds {wrong[0]!r:.60}')
+    try:
+        return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise NotNumericError(name, f'cannot be converted ({error})') from error
+
+
+def _is_real(entry: Any) -> bool:
+    if isinstance(entry, Complex):
+        return isinstance(entry, Real)
+    return hasattr(entry, '__float__')
 
 
 def as_finite(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
@@ -115,6 +159,8 @@ def as_finite(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float
     ------
     DimensionError
         If the shape is another one.
+    NotNumericError
+        If it does not consist of real numbers.
     NonFiniteError
         If an entry is NaN or infinite.
 
@@ -126,8 +172,16 @@ def as_finite(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float
     return array
 
 
-def frozen(value: Any) -> NDArray[np.float64]:
-    """Return a read-only float64 copy of `value`."""
-    array = np.array(value, dtype=np.float64, order='C')
+def frozen(value: Any, name: str = 'the array') -> NDArray[np.float64]:
+    """
+    Return a read-only float64 copy of `value`.
+
+    Raises
+    ------
+    NotNumericError
+        If it does not consist of real numbers.
+
+    """
+    array = as_real(name, value)
     array.setflags(write=False)
     return array

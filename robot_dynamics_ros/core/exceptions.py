@@ -85,6 +85,22 @@ class NonFiniteError(RobotDynamicsError):
         self.name = name
 
 
+class NotNumericError(RobotDynamicsError, ValueError):
+    """
+    Something is not made of real numbers: text, complex numbers, rows of different lengths.
+
+    Attributes
+    ----------
+    name : str
+        Name of the argument.
+
+    """
+
+    def __init__(self, name: str, detail: str) -> None:
+        super().__init__(f'{name} {detail}, expected real numbers')
+        self.name = name
+
+
 class UnknownNameError(RobotDynamicsError):
     """
     A name is not in the model.

@@ -54,7 +54,7 @@ def crosscheck_model(
     samples : int
         Number of states, at least 1.
     seed : int
-        Of the generator of the states.
+        Of the generator of the states, at least 0.
     tolerance : float
         Largest relative difference that passes.
 
@@ -68,7 +68,7 @@ def crosscheck_model(
     Raises
     ------
     ConfigurationError
-        If `samples` is less than 1.
+        If `samples` is less than 1 or `seed` less than 0.
 
     Examples
     --------
@@ -80,6 +80,8 @@ def crosscheck_model(
     """
     if samples < 1:
         raise ConfigurationError(f'samples is {samples}, expected at least 1')
+    if seed < 0:
+        raise ConfigurationError(f'seed is {seed}, expected at least 0')
 
     def skipped(reason: str, version: str = '') -> CrosscheckReport:
         return CrosscheckReport(model.name, samples, seed, version, skipped=reason)

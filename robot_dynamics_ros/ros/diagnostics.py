@@ -19,6 +19,9 @@ from __future__ import annotations
 import array
 from collections.abc import Callable, Mapping
 from enum import IntEnum
+import gc
+from math import inf
+import time
 from typing import Any, NamedTuple
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -29,6 +32,8 @@ from robot_dynamics_ros.ros.qos import DIAGNOSTICS
 from robot_dynamics_ros.ros.timers import steady_timer
 
 _KEPT = 4096
+_BOUNDS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+"""Upper bounds of the classes of latency [ms]."""
 
 
 class Level(IntEnum):
@@ -106,10 +111,25 @@ def _text(value: Any) -> str:
 
 
 class LoopStatistics:
-    """Rate and latency of a loop since they were last asked for; adding costs no allocation."""
+    """
+    Rate and latency of a loop since they were last asked for; adding costs no allocation.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    deadline : float
+        Latency beyond which a cycle is late [s].
+
+    Attributes
+    ----------
+    total, late : int
+        Number of cycles, and of those beyond the deadline, up to the last report.
+
+    """
+
+    def __init__(self, deadline: float = 1e-3) -> None:
         self.total = 0
+        self.late = 0
+        self._deadline = deadline
         self._latency = array.array('d', bytes(8 * _KEPT))
         self._count = 0
         self._since = 0.0
@@ -119,7 +139,7 @@ class LoopStatistics:
         self._latency[self._count % _KEPT] = latency
         self._count += 1
 
-    def take(self, now: float) -> dict[str, float]:
+    def take(self, now: float) -> dict[str, Any]:
         """
         Return the figures since the last call, and start afresh.
 
@@ -131,21 +151,55 @@ class LoopStatistics:
         Returns
         -------
         figures : dict
-            ``rate`` [Hz], and ``latency_median``, ``latency_p99``, ``latency_max`` [ms] if there
-            was a cycle.
+            ``rate`` [Hz], ``late`` (all in all), and if there was a cycle median, p99 and maximum
+            of the latency [ms] and how many cycles fell into each of its classes.
 
         """
         elapsed, count = now - self._since, self._count
         self._since, self._count = now, 0
         self.total += count
-        figures = {'rate [Hz]': count / elapsed if elapsed > 0.0 else 0.0}
+        figures: dict[str, Any] = {'rate [Hz]': count / elapsed if elapsed > 0.0 else 0.0}
         if count:
             latency = 1e3 * np.frombuffer(self._latency)[: min(count, _KEPT)]
             median, p99 = np.percentile(latency, (50.0, 99.0))
             figures['latency median [ms]'] = float(median)
             figures['latency p99 [ms]'] = float(p99)
             figures['latency max [ms]'] = float(latency.max())
+            self.late += int(np.sum(latency > 1e3 * self._deadline))
+            classes = np.bincount(np.digitize(latency, _BOUNDS), minlength=len(_BOUNDS) + 1)
+            for bound, cycles in zip((*_BOUNDS, inf), classes.tolist()):
+                name = f'up to {bound:g} ms' if bound < inf else f'above {_BOUNDS[-1]:g} ms'
+                figures[f'cycles {name}'] = cycles
+        figures['cycles late, all in all'] = self.late
         return figures
+
+
+class CollectorPauses:
+    """The longest pause for Python's collector of garbage since it was last asked for."""
+
+    def __init__(self) -> None:
+        self._began = 0.0
+        self._longest = 0.0
+        self._count = 0
+        gc.callbacks.append(self._note)
+
+    def _note(self, phase: str, _: Mapping[str, int]) -> None:
+        now = time.monotonic()
+        if phase == 'start':
+            self._began = now
+            return
+        self._count += 1
+        self._longest = max(self._longest, now - self._began)
+
+    def take(self) -> dict[str, float]:
+        """Return number of collections and longest pause [ms], and start afresh."""
+        figures = {'collections': self._count, 'collection max [ms]': 1e3 * self._longest}
+        self._count, self._longest = 0, 0.0
+        return figures
+
+    def close(self) -> None:
+        """Stop measuring."""
+        gc.callbacks.remove(self._note)
 
 
 class Changes:

@@ -172,10 +172,48 @@ class TrajectoryAnnotatorParameters(RobotParameters):
         check_friction_source(self.friction_source, self.friction_file)
 
 
+@dataclass(frozen=True)
+class JointForceRelayParameters(RobotParameters):
+    """Parameters of `joint_force_relay_node`."""
+
+    command_timeout: float = parameter(
+        'Silence after which zeros are sent instead of the last command, on a steady clock.',
+        0.25,
+        unit='s',
+        low=0.01,
+        high=3.0,
+    )
+
+
+@dataclass(frozen=True)
+class EffortWatchdogParameters(TorqueParameters):
+    """Parameters of `effort_watchdog_node`."""
+
+    command_timeout: float = parameter(
+        'Silence of the commands after which the node takes over, on a steady clock; longer than '
+        'state_timeout, for which a controller without states is silent.',
+        0.2,
+        unit='s',
+        low=0.01,
+        high=5.0,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.command_timeout > 1.2 * self.state_timeout:
+            raise ConfigurationError(
+                f'command_timeout is {self.command_timeout:g} s, expected more than 1.2 times '
+                f'state_timeout ({self.state_timeout:g} s): a controller that waits for states '
+                'is silent for that long'
+            )
+
+
 NODE_PARAMETERS: dict[str, type[RobotParameters]] = {
     'inverse_dynamics_node': InverseDynamicsParameters,
     'gravity_compensation_node': GravityCompensationParameters,
     'forward_simulation_node': ForwardSimulationParameters,
     'trajectory_annotator_node': TrajectoryAnnotatorParameters,
+    'joint_force_relay_node': JointForceRelayParameters,
+    'effort_watchdog_node': EffortWatchdogParameters,
 }
 """Parameters by the name of the node."""

@@ -22,7 +22,7 @@ checked here, those of arrays entry by entry (rclpy enforces ranges of scalars o
 on several fields is checked by the dataclass in ``__post_init__``. Whatever is refused is a
 `ConfigurationError` of one line.
 
-Types are ``bool``, ``int``, ``float``, ``str``, ``tuple[float, ...]`` and ``tuple[str, ...]``. An
+Types are ``bool``, ``int``, ``float``, ``str``, and tuples of ``int``, ``float`` or ``str``. An
 array without default is empty.
 
 """
@@ -287,7 +287,8 @@ def refusal_of_changes(
     candidate = {**values, **changes}
     for spec in specs.values():
         if spec.is_required and candidate.get(spec.name) is None:
-            candidate[spec.name] = spec.kind()  # not said yet, which is for configure to refuse
+            # Not said yet, which is for configure to refuse.
+            candidate[spec.name] = spec.choices[0] if spec.choices else spec.kind()
     try:
         instance_of(cls, candidate)
     except ConfigurationError as error:

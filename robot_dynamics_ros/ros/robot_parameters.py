@@ -23,6 +23,7 @@ from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.ros.parameters import parameter
 
 FRICTION_SOURCES = ('none', 'urdf', 'file')
+STALE_STATE_POLICIES = ('ramp_down', 'hold_gravity')
 _FLOOR = (0.0, 0.0, -9.81)
 
 
@@ -185,7 +186,27 @@ class TorqueParameters(RobotParameters):
         high=3.0,
     )
     ramp_from: str = parameter(
-        'Where the ramp after activation begins.', 'zero', choices=('zero', 'measured_effort')
+        'Where the ramp after activation begins; measured_effort needs effort_semantics.',
+        'zero',
+        choices=('zero', 'measured_effort'),
+    )
+    effort_semantics: str = parameter(
+        'What the effort of the joint states is: torque, current of the motor, or torque without '
+        'what carries the weight. Needed where it is used.',
+        'unstated',
+        choices=('unstated', 'torque', 'current', 'gravity_compensated'),
+    )
+    torque_constants: tuple[float, ...] = parameter(
+        'Torque of each motor over its current, for effort_semantics current, in the order of '
+        'joints.',
+        (),
+        unit='N m/A',
+        low=1e-9,
+    )
+    gear_ratios: tuple[float, ...] = parameter(
+        'Speed of each motor over that of its joint, for effort_semantics current, in the order '
+        'of joints; empty for 1.',
+        (),
     )
     state_timeout: float = parameter(
         'Age of the joint states beyond which the torque is ramped down, on a steady clock.',
@@ -193,6 +214,15 @@ class TorqueParameters(RobotParameters):
         unit='s',
         low=0.005,
         high=5.0,
+    )
+    stale_state_policy: str = parameter(
+        'What happens when the joint states fail to come. ramp_down: the torque goes to zero at '
+        'once, and an arm without brakes falls. hold_gravity: the last gravity torque is kept for '
+        'grace_time before that, and the arm drifts. There is no default: it depends on the arm.',
+        choices=STALE_STATE_POLICIES,
+    )
+    grace_time: float = parameter(
+        'How long hold_gravity keeps the gravity torque.', 2.0, unit='s', low=0.0, high=600.0
     )
     recover_from_stale_state: bool = parameter(
         'Whether states that come back while the torque still ramps down ramp it up again.', False
@@ -209,6 +239,55 @@ class TorqueParameters(RobotParameters):
         low=0.0,
         high=1.0,
     )
+    position_margin: float = parameter(
+        'Way beyond a position limit of the description at which the torque is ramped down; below '
+        'zero, the way before it.',
+        0.05,
+        unit='rad | m',
+        low=-3.0,
+        high=3.0,
+    )
+    velocity_limit_factor: float = parameter(
+        'Measured speed over the velocity limit of the description at which the torque is ramped '
+        'down.',
+        1.5,
+        low=0.01,
+        high=100.0,
+    )
+    arming_speed: float = parameter(
+        'Largest speed of a joint with which the torque may be switched on.',
+        0.5,
+        unit='rad/s | m/s',
+        low=0.001,
+        high=100.0,
+    )
+    glide_time: float = parameter(
+        'Duration of the passage to the new torque after payload, scale or gains have changed.',
+        1.0,
+        unit='s',
+        low=0.0,
+        high=60.0,
+    )
+    deadline: float = parameter(
+        'Time from a joint state to its command beyond which a cycle is counted as late.',
+        0.001,
+        unit='s',
+        low=1e-5,
+        high=1.0,
+    )
+    realtime_priority: int = parameter(
+        'Priority of the process under SCHED_FIFO; 0 for none.',
+        0,
+        low=0,
+        high=99,
+        name='realtime.priority',
+    )
+    realtime_cpus: tuple[int, ...] = parameter(
+        'Processors that the process runs on; empty for all.', (), low=0, name='realtime.cpus'
+    )
+    realtime_lock_memory: bool = parameter(
+        'Whether memory is kept from being swapped out.', False, name='realtime.lock_memory'
+    )
     max_joint_speed: tuple[float, ...] = parameter(
         'Speed beyond which a step in position is taken for a fault of the message, in the '
         'order of joints; empty for no check.',
@@ -219,7 +298,18 @@ class TorqueParameters(RobotParameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_sizes('effort_limits', 'effort_rate_limits', 'max_joint_speed')
+        self.require_sizes(
+            'effort_limits',
+            'effort_rate_limits',
+            'max_joint_speed',
+            'torque_constants',
+            'gear_ratios',
+        )
+        if self.ramp_from == 'measured_effort' and self.effort_semantics == 'unstated':
+            raise ConfigurationError(
+                'ramp_from measured_effort needs effort_semantics: torque, current or '
+                'gravity_compensated'
+            )
         check_friction_source(self.friction_source, self.friction_file)
 
 

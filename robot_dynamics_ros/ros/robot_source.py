@@ -114,6 +114,8 @@ def joint_order(parameters: RobotParameters, model: RobotModel) -> tuple[str, ..
         'effort_limits',
         'effort_rate_limits',
         'max_joint_speed',
+        'torque_constants',
+        'gear_ratios',
         'initial_positions',
     ):
         size = len(getattr(parameters, name, ()))

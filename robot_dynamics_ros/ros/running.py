@@ -32,6 +32,7 @@ from types import FrameType
 from typing import Any
 
 import rclpy
+from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.logging import get_logger
 from rclpy.signals import SignalHandlerOptions
@@ -58,18 +59,21 @@ def run_node(make_node: Callable[[], RobotNode[Any]], args: Sequence[str] | None
     Returns
     -------
     exit_code : int
-        0, or 1 if the node was refused or gave up.
+        0, or 1 if the arguments or the node were refused, or it gave up.
 
     """
-    rclpy.init(
-        args=None if args is None else list(args), signal_handler_options=SignalHandlerOptions.NO
-    )
+    try:
+        rclpy.init(
+            args=None if args is None else list(args),
+            signal_handler_options=SignalHandlerOptions.NO,
+        )
+    except RuntimeError as error:  # what the errors of rcl have in common
+        return _refused(f'rclpy does not start with these arguments: {error}')
     try:
         node = make_node()
-    except RobotDynamicsError as error:
-        get_logger('robot_dynamics_ros').fatal(' '.join(str(error).split()))
+    except (RobotDynamicsError, ParameterException) as error:
         rclpy.try_shutdown()
-        return 1
+        return _refused(str(error))
     restore = _on_signals(node)
     executor = SingleThreadedExecutor()
     executor.add_node(node)
@@ -84,6 +88,11 @@ def run_node(make_node: Callable[[], RobotNode[Any]], args: Sequence[str] | None
         rclpy.try_shutdown()
         restore()
     return node.exit_code
+
+
+def _refused(reason: str) -> int:
+    get_logger('robot_dynamics_ros').fatal(' '.join(reason.split()))
+    return 1
 
 
 def _spin(node: RobotNode[Any], loop: DirectLoop) -> None:

@@ -36,17 +36,29 @@ from sensor_msgs.msg import JointState
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.control.guard_state import GuardResult, GuardState
 from robot_dynamics_ros.core.control.joint_state_buffer import JointStateBuffer, UpdateOutcome
-from robot_dynamics_ros.core.control.laws import Terms
+from robot_dynamics_ros.core.control.laws import (
+    GravityCompensationLaw,
+    InverseDynamicsLaw,
+    Terms,
+)
 from robot_dynamics_ros.core.control.torque_guard import TorqueGuard
+from robot_dynamics_ros.core.dynamics import generalized_gravity
 from robot_dynamics_ros.core.exceptions import (
     ArmingRefusedError,
     RobotDynamicsError,
 )
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.ros.conversions import payload_from_message
-from robot_dynamics_ros.ros.diagnostics import Changes, LoopStatistics, Report
+from robot_dynamics_ros.ros.diagnostics import (
+    Changes,
+    CollectorPauses,
+    LoopStatistics,
+    Report,
+)
 from robot_dynamics_ros.ros.lifecycle import RobotNode
+from robot_dynamics_ros.ros.publisher_report import PublisherReport
 from robot_dynamics_ros.ros.qos import LATCHED, STATE_IN
+from robot_dynamics_ros.ros.realtime import apply_scheduling, Scheduling
 from robot_dynamics_ros.ros.robot_parameters import TorqueParameters
 from robot_dynamics_ros.ros.robot_source import (
     continuous_joints,
@@ -55,16 +67,19 @@ from robot_dynamics_ros.ros.robot_source import (
 )
 from robot_dynamics_ros.ros.serialized import JointStateReader
 from robot_dynamics_ros.ros.timers import steady_timer
-from robot_dynamics_ros.ros.torque_publishers import TorquePublishers
+from robot_dynamics_ros.ros.torque_publishers import COMMAND_TOPIC, TorquePublishers
 from robot_dynamics_ros.ros.torque_report import state_report, torque_report
+from robot_dynamics_ros.ros.torque_self_test import TorqueSelfTest
+from robot_dynamics_ros.ros.torque_services import TorqueServices
 from robot_dynamics_ros.ros.torque_settings import (
     guard_settings,
     in_model_order,
     LONGEST_RAMP_DOWN,
+    measured_effort,
 )
 
 TorqueParametersT = TypeVar('TorqueParametersT', bound=TorqueParameters)
-LawT = TypeVar('LawT')
+LawT = TypeVar('LawT', bound=InverseDynamicsLaw | GravityCompensationLaw)
 
 RAMP_PERIOD = 0.005
 """Period of commands while states are missing [s]."""
@@ -100,11 +115,18 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         self.guard = TorqueGuard(guard_settings(parameters, model))
         self.friction = friction_of(parameters, model)
         self.law = self.make_law(model, parameters)
+        self._effort = measured_effort(parameters, model)
+        self.self_test = TorqueSelfTest(
+            model.nv,
+            self._effort,
+            gravity_compensated_by_hardware=parameters.gravity_compensated_by_hardware,
+        )
         self._reader = JointStateReader()
         self._stamp = (0, 0)
         self._received = -inf
         self._ignores_velocity = parameters.velocity_source == 'estimated'
-        self._statistics = LoopStatistics()
+        self._statistics = LoopStatistics(parameters.deadline)
+        self._pauses = CollectorPauses()
         self._limit_counts, self._state_counts = Changes(), Changes()
         self._message = ''
         self._outputs = TorquePublishers(self, model.joint_names, order)
@@ -115,14 +137,26 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
             InertiaStamped, '~/payload', self._on_payload, LATCHED
         )
         self._watchdog = steady_timer(self, parameters.state_timeout, self._watch)
+        self._switches = TorqueServices(self)
         self.diagnostics.add('torque', self._report_torque)
         self.diagnostics.add('joint states', self._report_states)
+        self._restore_scheduling = apply_scheduling(
+            Scheduling(
+                parameters.realtime_priority,
+                parameters.realtime_cpus,
+                parameters.realtime_lock_memory,
+            )
+        )
+        self.diagnostics.add('publishers', PublisherReport(self, COMMAND_TOPIC, 'joint_states'))
 
     def cleanup(self) -> None:
         """Take away what `configure` built."""
         self.destroy_subscription(self._state_subscription)
         self.destroy_subscription(self._payload_subscription)
         self.destroy_timer(self._watchdog)
+        self._pauses.close()
+        self._restore_scheduling()
+        self._switches.destroy()
         self._outputs.destroy()
 
     @property
@@ -163,27 +197,45 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         if not state.read(message):
             self.note_malformed()
             return
+        stamp = state.sec + 1e-9 * state.nanosec
         outcome = self.buffer.update(
             state.names,
-            state.sec + 1e-9 * state.nanosec,
+            stamp,
             state.position,
             _NO_VELOCITY if self._ignores_velocity else state.velocity,
             state.effort,
             now,
+            self._present_stamp() if stamp == 0.0 else None,
         )
         if not outcome.is_accepted:
             return
         self._stamp, self._received = (state.sec, state.nanosec), now
         if outcome is UpdateOutcome.TIME_RESET and self.is_active:
             self.on_time_reset()
-        if self.guard.state.is_commanding:
+        is_commanding = self.guard.state.is_commanding
+        self.self_test.add(
+            self.buffer.q,
+            self.buffer.v,
+            self.buffer.effort,
+            self.guard.tau if is_commanding else None,
+        )
+        if is_commanding:
+            self.guard.watch_state(self.buffer.q, self.buffer.v, now)
             self._command(now)
+
+    def _present_stamp(self) -> float | None:
+        """Return the present time of the clock of stamps [s], None while a simulation is at 0."""
+        return 1e-9 * self.get_clock().now().nanoseconds or None
 
     def _command(self, now: float) -> None:
         """Publish the torque for the present state, then what else is wanted."""
         buffer = self.buffer
         known = not self.needs_velocity or buffer.has_velocity
-        result = self.guard.step(self.wanted_torque() if known else None, now, buffer.age(now))
+        age = buffer.age(now)
+        if age > self.parameters.state_timeout:  # of a joint that is missing in the messages
+            self._command_without_state(now, age)
+            return
+        result = self.guard.step(self.wanted_torque() if known else None, now, age)
         if result.must_publish:
             self._outputs.send_command(result.tau)
             self._statistics.add(time.monotonic() - now)
@@ -207,7 +259,7 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
 
     def _command_without_state(self, now: float, age: float) -> None:
         """Publish the next torque of the ramp down."""
-        result = self.guard.step(None, now, age)
+        result = self.guard.step(None, now, age, self.law.holding_torque(self.buffer.q))
         if result.must_publish:
             self._outputs.send_command(result.tau)
             self._outputs.send_torques(result.tau, self._stamp)
@@ -241,7 +293,9 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
             return f'joint states of {", ".join(silent)} on {topic}'
         if self.needs_velocity and not self.buffer.has_velocity:
             return 'joint velocities'
-        return ''
+        limits = self.guard.settings.state_limits
+        obstacle = limits.obstacle(self.buffer.q, self.buffer.v) if limits is not None else ''
+        return f'the robot: {obstacle}' if obstacle else ''
 
     def activate(self) -> None:
         """
@@ -250,7 +304,8 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         Raises
         ------
         ArmingRefusedError
-            If the state is missing or stale, or an effort limit is not stated.
+            If the state is missing, stale or outside its limits, an effort limit is not stated, or
+            a fault has not been reset.
 
         """
         self._take_state()
@@ -258,10 +313,28 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         if reason:
             raise ArmingRefusedError(f'waiting for {reason}')
         now = time.monotonic()
-        measured = self.buffer.effort if self.parameters.ramp_from == 'measured_effort' else None
+        measured = self._measured_command() if self._ramps_from_effort else None
+        self.guard.arm(now, self.buffer.age(now), measured, self.buffer.q, self.buffer.v)
         self.begin()
+
+    @property
+    def _ramps_from_effort(self) -> bool:
+        return self.parameters.ramp_from == 'measured_effort'
+
+    def _measured_command(self) -> Vector | None:
+        """Return the command that would give the measured effort, shape (n,) [N m | N]."""
+        if self._effort is None:
+            return None
+        gravity = generalized_gravity(self.model, self.buffer.q)
+        torque = self._effort.torque(self.buffer.effort, gravity)
+        return torque - gravity if self.parameters.gravity_compensated_by_hardware else torque
+
+    def reset(self) -> None:
+        """Leave the fault state, and forget what was measured before."""
         self.guard.reset()
-        self.guard.arm(now, self.buffer.age(now), measured)
+        if self.guard.state is GuardState.READY:
+            self.buffer.clear()
+            self.self_test.clear()
 
     def deactivate(self) -> None:
         """Ramp the torque down, on states taken here because the executor waits for us."""
@@ -309,6 +382,7 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
 
         def commit() -> None:
             self.model, self.law = model, law
+            self.guard.glide()
 
         return commit
 
@@ -321,13 +395,18 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
             self.get_logger().error(f'payload refused: {" ".join(str(error).split())}')
             return
         self.model, self.law = model, law
+        self.guard.glide()
         self.get_logger().info(f'payload: {payload.mass:g} kg at {payload.frame}')
 
     # Diagnostics.
 
     def _report_torque(self) -> Report:
         report = torque_report(self.guard, self._limit_counts, self.is_active)
-        values = {**report.values, **self._statistics.take(time.monotonic())}
+        values = {
+            **report.values,
+            **self._statistics.take(time.monotonic()),
+            **self._pauses.take(),
+        }
         return Report(report.level, report.message, values)
 
     def _report_states(self) -> Report:

@@ -33,14 +33,14 @@ COMMAND_TOPIC = 'effort_controller/commands'
 TERMS = ('inertia', 'coriolis', 'gravity', 'friction', 'feedback')
 
 
-class TorquePublishers:
+class CommandPublisher:
     """
-    Publish the command, the named torques and their terms.
+    Publish the positional command of an effort controller.
 
     Parameters
     ----------
     node : Node
-        Node that has the topics.
+        Node that has the topic.
     joint_names : sequence of str
         Order of the torques that come in.
     command_order : sequence of str
@@ -54,16 +54,56 @@ class TorquePublishers:
         self._node = node
         self._order = np.array([list(joint_names).index(name) for name in command_order])
         self._command = CommandTemplate(len(joint_names))
-        self._command_publisher = node.create_publisher(
-            Float64MultiArray, COMMAND_TOPIC, COMMAND_OUT
-        )
+        self._publisher = node.create_publisher(Float64MultiArray, COMMAND_TOPIC, COMMAND_OUT)
+
+    def ordered(self, tau: Vector) -> Vector:
+        """Return torques in the order of the controller."""
+        ordered: Vector = tau[self._order]
+        return ordered
+
+    def send(self, tau: Vector) -> None:
+        """Publish torques, shape (n,) [N m | N]."""
+        self._command.values[:] = tau[self._order]
+        self._publisher.publish(bytes(self._command))
+
+    def flush(self, timeout: float) -> None:
+        """Wait until the last command has arrived, at most `timeout` [s]."""
+        self._publisher.wait_for_all_acked(Duration(seconds=timeout))
+
+    def destroy(self) -> None:
+        """Take the topic away."""
+        self._node.destroy_publisher(self._publisher)
+
+
+class TorquePublishers:
+    """
+    Publish the command, the named torques and their terms.
+
+    Parameters
+    ----------
+    node : Node
+        Node that has the topics.
+    joint_names : sequence of str
+        Order of the torques that come in.
+    command_order : sequence of str
+        Order of the controller's joints, the same names.
+
+    Attributes
+    ----------
+    send_command, flush : callable
+        Those of `CommandPublisher`.
+
+    """
+
+    def __init__(
+        self, node: Node, joint_names: Sequence[str], command_order: Sequence[str]
+    ) -> None:
+        self._node = node
+        self._command = CommandPublisher(node, joint_names, command_order)
+        self.send_command = self._command.send
+        self.flush = self._command.flush
         self._torques = _Named(node, '~/torques', joint_names)
         self._terms = [_Named(node, f'~/torques/{term}', joint_names) for term in TERMS]
-
-    def send_command(self, tau: Vector) -> None:
-        """Publish the command, shape (n,) [N m | N]."""
-        self._command.values[:] = tau[self._order]
-        self._command_publisher.publish(bytes(self._command))
 
     def send_torques(self, tau: Vector, stamp: tuple[int, int]) -> None:
         """Publish the same torques with their names and the stamp of their state."""
@@ -80,13 +120,9 @@ class TorquePublishers:
             if named.has_listener:
                 named.send(values, stamp)
 
-    def flush(self, timeout: float) -> None:
-        """Wait until the last command has arrived, at most `timeout` [s]."""
-        self._command_publisher.wait_for_all_acked(Duration(seconds=timeout))
-
     def destroy(self) -> None:
         """Take the topics away."""
-        self._node.destroy_publisher(self._command_publisher)
+        self._command.destroy()
         for named in (self._torques, *self._terms):
             self._node.destroy_publisher(named.publisher)
 

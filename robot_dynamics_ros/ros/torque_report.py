@@ -24,7 +24,7 @@ from robot_dynamics_ros.core.control.joint_state_buffer import JointStateBuffer
 from robot_dynamics_ros.core.control.torque_guard import TorqueGuard
 from robot_dynamics_ros.ros.diagnostics import Changes, Level, Report
 
-_HARMLESS = ('accepted', 'time_reset', 'zero_stamp_replaced')
+_HARMLESS = ('accepted', 'time_reset', 'zero_stamp_replaced', 'velocity_replaced')
 
 
 def torque_report(guard: TorqueGuard, counts: Changes, is_active: bool) -> Report:
@@ -58,7 +58,7 @@ def torque_report(guard: TorqueGuard, counts: Changes, is_active: bool) -> Repor
     ]
     if held:
         return Report(Level.WARN, f'cannot hold {", ".join(held)}: at the effort limit', values)
-    if is_active and guard.state is GuardState.IDLE:
+    if is_active and guard.state is GuardState.READY:
         return Report(Level.WARN, 'active, but commands no torque', values)
     return Report(Level.OK, guard.state.value, values)
 

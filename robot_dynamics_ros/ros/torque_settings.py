@@ -21,7 +21,9 @@ from math import inf
 
 import numpy as np
 
-from robot_dynamics_ros.core.control.guard_settings import GuardSettings
+from robot_dynamics_ros.core.control.guard_settings import GuardSettings, StaleStatePolicy
+from robot_dynamics_ros.core.control.measured_effort import MeasuredEffort
+from robot_dynamics_ros.core.control.state_limits import StateLimits
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.ros.robot_parameters import RobotParameters, TorqueParameters
@@ -44,6 +46,26 @@ def in_model_order(
     return [by_name[name] for name in model.joint_names]
 
 
+def measured_effort(parameters: TorqueParameters, model: RobotModel) -> MeasuredEffort | None:
+    """
+    Return what the measured efforts mean, None if it is not stated.
+
+    Raises
+    ------
+    ConfigurationError
+        If the parameters do not fit together.
+
+    """
+    if parameters.effort_semantics == 'unstated':
+        return None
+    return MeasuredEffort(
+        parameters.effort_semantics,
+        model.nv,
+        in_model_order(parameters, model, parameters.torque_constants) or None,
+        in_model_order(parameters, model, parameters.gear_ratios) or None,
+    )
+
+
 def guard_settings(parameters: TorqueParameters, model: RobotModel) -> GuardSettings:
     """
     Take limits and times from the parameters, and effort limits that they lack from the model.
@@ -64,6 +86,16 @@ def guard_settings(parameters: TorqueParameters, model: RobotModel) -> GuardSett
         ramp_up_time=parameters.ramp_up_time,
         ramp_down_time=parameters.ramp_down_time,
         state_timeout=parameters.state_timeout,
+        stale_state_policy=StaleStatePolicy(parameters.stale_state_policy),
+        grace_time=parameters.grace_time,
+        state_limits=StateLimits.from_limits(
+            model.joint_names,
+            model.limits,
+            position_margin=parameters.position_margin,
+            velocity_factor=parameters.velocity_limit_factor,
+            arming_speed=parameters.arming_speed,
+        ),
+        glide_time=parameters.glide_time,
         recover_from_stale_state=parameters.recover_from_stale_state,
     )
     if settings.longest_ramp_down > LONGEST_RAMP_DOWN:

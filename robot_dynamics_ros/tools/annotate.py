@@ -28,11 +28,14 @@ from typing import Any
 
 import yaml
 
+from robot_dynamics_ros.core.control.gravity import validate_gravity
 from robot_dynamics_ros.core.control.trajectory_efforts import trajectory_efforts
 from robot_dynamics_ros.core.exceptions import ConfigurationError, TrajectoryError
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
+from robot_dynamics_ros.report.atomic import refuse_existing, write_text
+from robot_dynamics_ros.tools.argument_types import add_gravity_argument
 
 _ARRAYS = ('positions', 'velocities', 'accelerations')
 
@@ -50,13 +53,13 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument('--urdf', required=True, help='URDF or xacro file of the robot')
     parser.add_argument('--output', type=Path, required=True, help='YAML file to write')
-    parser.add_argument(
-        '--gravity',
-        type=float,
-        nargs=3,
-        default=(0.0, 0.0, -9.81),
-        metavar=('X', 'Y', 'Z'),
-        help='gravity in the base frame [m/s^2] (default: 0 0 -9.81); 0 0 0 leaves it out',
+    parser.add_argument('--overwrite', action='store_true', help='replace an existing file')
+    gravity = parser.add_mutually_exclusive_group()
+    add_gravity_argument(gravity)
+    gravity.add_argument(
+        '--without-gravity',
+        action='store_true',
+        help='leave gravity out of the efforts, for a robot that compensates it by itself',
     )
     parser.add_argument(
         '--friction',
@@ -82,14 +85,19 @@ def run(args: argparse.Namespace) -> int:
         If an option is refused.
     ModelError
         If the robot is refused.
+    OutputError
+        If the output exists and is not to be replaced, or cannot be written.
     TrajectoryError
         If the trajectory cannot be used.
 
     """
+    refuse_existing(args.output, overwrite=args.overwrite)
+    gravity = (0.0, 0.0, 0.0) if args.without_gravity else validate_gravity(args.gravity)
     trajectory = read_trajectory(args.trajectory)
-    model = load_urdf(args.urdf, gravity=args.gravity, armature=_armature(args.armature))
+    model = load_urdf(args.urdf, gravity=gravity, armature=_armature(args.armature))
     annotate(trajectory, model, _friction(args.friction, model))
-    args.output.write_text(yaml.safe_dump(trajectory, sort_keys=False), encoding='utf-8')
+    text = yaml.safe_dump(trajectory, sort_keys=False)
+    write_text(args.output, text, overwrite=args.overwrite)
     points = trajectory['points']
     print(f'{len(points)} points with efforts written to {args.output}')
     for name, *efforts in zip(trajectory['joint_names'], *(point['effort'] for point in points)):

@@ -30,6 +30,7 @@ from typing import Any
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.crosscheck import crosscheck_model, CrosscheckReport
 from robot_dynamics_ros.report.table import format_table
+from robot_dynamics_ros.tools.argument_types import whole_number_between
 from robot_dynamics_ros.tools.robot_arguments import add_robot_arguments, robot_options
 
 HELP = 'compare every quantity with Pinocchio on a URDF file'
@@ -38,8 +39,20 @@ HELP = 'compare every quantity with Pinocchio on a URDF file'
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand to the command line."""
     parser = subparsers.add_parser('crosscheck', help=HELP, description=HELP)
-    parser.add_argument('--samples', type=int, default=20, help='random states (default 20)')
-    parser.add_argument('--seed', type=int, default=0, help='of the random states (default 0)')
+    parser.add_argument(
+        '--samples',
+        type=whole_number_between(1),
+        default=20,
+        metavar='N',
+        help='random states (default 20)',
+    )
+    parser.add_argument(
+        '--seed',
+        type=whole_number_between(0),
+        default=0,
+        metavar='N',
+        help='of the random states (default 0)',
+    )
     parser.add_argument('--json', action='store_true', help='print JSON')
     add_robot_arguments(parser)
 

@@ -36,6 +36,7 @@ from robot_dynamics_ros.report.atomic import (
     write_text,
 )
 from robot_dynamics_ros.report.progress import Progress
+from robot_dynamics_ros.tools.argument_types import number_between, whole_number_between
 
 DEFAULT_OUTPUT = Path('results/demo')
 
@@ -70,14 +71,14 @@ def add_parser(subparsers: Any) -> None:
     )
     pace.add_argument(
         '--rate',
-        type=_rate,
+        type=number_between(50.0, 5000.0, 'Hz'),
         metavar='HZ',
         help='joint states and commands per second, in real time; by default 1000, or less if '
         'this machine does not keep up with it',
     )
     parser.add_argument(
         '--domain',
-        type=_domain,
+        type=whole_number_between(0, 101),
         metavar='N',
         help='DDS domain; by default one that nobody uses on this machine. The ROS_DOMAIN_ID of '
         'the environment is not used: a robot may listen there',
@@ -165,17 +166,3 @@ def output_folder(given: Path | None, overwrite: bool) -> Path:
 
 def _say(text: str) -> None:
     print(text, end='', flush=True)
-
-
-def _rate(text: str) -> float:
-    value = float(text)
-    if not 50.0 <= value <= 5000.0:
-        raise argparse.ArgumentTypeError(f'{text} is not between 50 and 5000 Hz')
-    return value
-
-
-def _domain(text: str) -> int:
-    value = int(text)
-    if not 0 <= value <= 101:
-        raise argparse.ArgumentTypeError(f'{text} is not between 0 and 101')
-    return value

@@ -22,20 +22,27 @@ Exit code 0; 1 if the bag, the model or the output folder is refused, with one l
 from __future__ import annotations
 
 import argparse
+from math import inf
 import shlex
 import sys
 from typing import Any
 
-from robot_dynamics_ros.bags.joint_log import read_joint_log
+from robot_dynamics_ros.bags.joint_log import JointLog, read_joint_log
+from robot_dynamics_ros.core.control.gravity import validate_gravity
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.model.payload import Payload
-from robot_dynamics_ros.core.model.robot_model import RobotModel, STANDARD_GRAVITY
+from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.core.signals.zero_phase import ZeroPhaseFilter
 from robot_dynamics_ros.report.atomic import refuse_filled_directory
 from robot_dynamics_ros.report.progress import Progress
-from robot_dynamics_ros.report.torque_replay import replay_torques
+from robot_dynamics_ros.report.torque_replay import replay_torques, TorqueReplay
+from robot_dynamics_ros.tools.argument_types import (
+    add_gravity_argument,
+    finite,
+    number_between,
+)
 from robot_dynamics_ros.tools.joint_matching import match_joints
 from robot_dynamics_ros.tools.replay_output import ReplayRun, summary, write_results
 from robot_dynamics_ros.tools.robot_arguments import add_reading_arguments, parse_xacro_args
@@ -79,13 +86,17 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--cutoff',
-        type=_cutoff,
+        type=number_between(0.0, inf, 'Hz'),
         metavar='HZ',
         help=f'cutoff of the zero-phase filter; {DEFAULT_CUTOFF:g} Hz by default, or a fifth of '
         'the sampling rate if that is less; 0 filters nothing',
     )
     parser.add_argument(
-        '--since', type=float, default=0.0, metavar='S', help='compare from this time on'
+        '--since',
+        type=finite,
+        default=0.0,
+        metavar='S',
+        help='compare from this time after the beginning of the log on',
     )
     parser.add_argument(
         '--friction',
@@ -96,19 +107,12 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '--payload',
         nargs=4,
-        type=float,
+        type=finite,
         metavar=('MASS', 'X', 'Y', 'Z'),
         help='point mass [kg] at x, y, z [m] in --payload-frame',
     )
     parser.add_argument('--payload-frame', metavar='FRAME', help='link that carries the payload')
-    parser.add_argument(
-        '--gravity',
-        nargs=3,
-        type=float,
-        default=STANDARD_GRAVITY,
-        metavar=('X', 'Y', 'Z'),
-        help='gravity in the base frame [m/s^2]; 0 0 -9.81 by default',
-    )
+    add_gravity_argument(parser)
     add_reading_arguments(parser)
 
 
@@ -121,6 +125,7 @@ def run(args: argparse.Namespace) -> int:
         log = read_joint_log(args.bag, args.topic, advance=progress.advance)
     matched = match_joints(full_model, log.joint_names, args.map, args.lock)
     log = log.select(matched.model.joint_names, matched.joint_map)
+    _require_samples_since(args.since, log)
     low_pass = _low_pass(args.cutoff, log.rate)
     with Progress('computing torques', len(log.stamps)) as progress:
         replay = replay_torques(
@@ -133,6 +138,7 @@ def run(args: argparse.Namespace) -> int:
             friction=_friction(args.friction, matched.model),
             advance=progress.advance,
         )
+    _require_comparison(args.since, log, replay)
     result = ReplayRun(
         bag=args.bag,
         urdf=args.urdf,
@@ -163,9 +169,27 @@ def _load_model(args: argparse.Namespace) -> RobotModel:
         args.urdf,
         strict=not args.lenient,
         xacro_args=parse_xacro_args(args.xacro_arg),
-        gravity=args.gravity,
+        gravity=validate_gravity(args.gravity),
         payload=payload,
     )
+
+
+def _require_samples_since(since: float, log: JointLog) -> None:
+    if since > log.stamps[-1]:
+        raise ConfigurationError(
+            f'--since {since:g} s is after the end of the log, which runs from 0 to '
+            f'{log.stamps[-1]:g} s: there is nothing to compare'
+        )
+
+
+def _require_comparison(since: float, log: JointLog, replay: TorqueReplay) -> None:
+    comparison = replay.comparison(since)
+    if comparison is not None and not any(error.samples for error in comparison.joints):
+        raise ConfigurationError(
+            f'nothing can be compared from {since:g} s on: the log runs from 0 to '
+            f'{log.stamps[-1]:g} s, and no sample of that time has both a measured effort and a '
+            'known acceleration (which those at the ends of a log do not have)'
+        )
 
 
 def _low_pass(cutoff: float | None, rate: float) -> ZeroPhaseFilter:
@@ -180,10 +204,3 @@ def _friction(source: str, model: RobotModel) -> FrictionModel | None:
     if source == 'urdf':
         return FrictionModel.from_model(model)
     return FrictionModel.from_file(source, model.joint_names)
-
-
-def _cutoff(text: str) -> float:
-    value = float(text)
-    if not 0.0 <= value < float('inf'):
-        raise argparse.ArgumentTypeError(f'{text} is not a frequency, expected 0 or more')
-    return value

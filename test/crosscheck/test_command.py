@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.core.arrays import frozen
 from robot_dynamics_ros.core.model import kernel_layout
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.crosscheck import crosscheck_model
@@ -78,7 +79,7 @@ def test_mismatch_exits_1_and_names_quantity_and_joint(
     model = load_urdf(urdf_path('planar_2r_rods.urdf'))
     kernel = np.array(model.kernel)
     kernel[2, kernel_layout.MASS] += 1e-3
-    report = crosscheck_model(replace(model, kernel=kernel), samples=2)
+    report = crosscheck_model(replace(model, kernel=frozen(kernel)), samples=2)
     assert crosscheck.show(report, as_json=False) == 1
     last = capsys.readouterr().out.splitlines()[-1]
     assert 'failed: rnea differs' in last

@@ -24,6 +24,7 @@ import sys
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.core.arrays import frozen
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.model import kernel_layout
 from robot_dynamics_ros.core.model.build import build_model
@@ -41,7 +42,7 @@ def damaged(model: RobotModel, row: int, column: int, change: float) -> RobotMod
     """Return a model whose packed array no longer says what its description says."""
     kernel = np.array(model.kernel)
     kernel[row, column] += change
-    return replace(model, kernel=kernel)
+    return replace(model, kernel=frozen(kernel))
 
 
 def chain(count: int, kind: str) -> RobotDescription:
@@ -148,9 +149,11 @@ def test_what_pinocchio_cannot_hold_is_skipped_with_the_reason(kind: str, reason
     assert '\n' not in report.summary
 
 
-def test_no_samples_are_refused() -> None:
+def test_no_samples_and_impossible_seeds_are_refused() -> None:
     with pytest.raises(ConfigurationError, match='samples is 0'):
         crosscheck_model(build_model(pendulum()), samples=0)
+    with pytest.raises(ConfigurationError, match='seed is -1'):
+        crosscheck_model(build_model(pendulum()), seed=-1)
 
 
 # ------------------------------------------------------------------ relative differences

@@ -53,6 +53,8 @@ def test_ur10_bag_through_dds_gives_the_replayed_torques(graph: Graph) -> None:
         robot_description_file=str(urdf),
         mode='feedforward',
         gravity_compensated_by_hardware=False,
+        stale_state_policy='ramp_down',
+        arming_speed=100.0,  # the log begins in the middle of a motion
         crosscheck=False,
         autostart=True,
         ramp_up_time=0.0,

@@ -22,6 +22,7 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
+from std_srvs.srv import SetBool, Trigger
 
 from example_robots import example_urdf
 from robot_dynamics_ros.core.control.guard_state import GuardState
@@ -42,6 +43,9 @@ TORQUES = '/gravity_compensation_node/torques'
 QUICK = {
     'robot_description_file': ES5,
     'gravity_compensated_by_hardware': False,
+    'stale_state_policy': 'ramp_down',
+    'arming_speed': 10.0,  # the states of the tests have a speed, but stand still
+    'glide_time': 0.0,
     'autostart': True,
     'ramp_up_time': 0.0,
     'effort_rate_limits': [1e6] * 6,
@@ -157,9 +161,8 @@ def test_torque_ramps_up_from_zero_within_the_rate_limit(graph: Graph, model: An
 
 def test_ramp_may_begin_at_the_measured_effort(graph: Graph) -> None:
     # C09: no drop when the robot was held by the same torque before.
-    graph.add(
-        GravityCompensationNode, **{**QUICK, 'ramp_up_time': 5.0, 'ramp_from': 'measured_effort'}
-    )
+    slow = {'ramp_up_time': 5.0, 'ramp_from': 'measured_effort', 'effort_semantics': 'torque'}
+    graph.add(GravityCompensationNode, **{**QUICK, **slow})
     feed = StateFeed(graph, NAMES)
     feed.position, feed.effort = Q, [1.0, -30.0, 10.0, 2.0, 1.0, 0.5]
     commands = graph.collect(Float64MultiArray, COMMANDS)
@@ -215,7 +218,7 @@ def test_bad_and_missing_states_ramp_the_torque_to_zero(
     assert len(commands) == count, 'silence after the fault'
 
 
-def test_fault_is_left_by_activating_again(graph: Graph, model: Any) -> None:
+def test_fault_is_left_by_reset_only(graph: Graph, model: Any) -> None:
     node, feed, commands = started(graph, ramp_down_time=0.1)
     feed.is_on = False
     assert graph.spin_until(lambda: node.guard.state is GuardState.FAULT)
@@ -223,6 +226,16 @@ def test_fault_is_left_by_activating_again(graph: Graph, model: Any) -> None:
     graph.spin_for(0.2)
     assert node.guard.state is GuardState.FAULT, 'good states alone do not arm it again'
     assert node.trigger_deactivate() == SUCCESS
+    assert graph.spin_until(lambda: not node.waits_for())
+    assert node.trigger_activate() != SUCCESS
+    reset = graph.probe.create_client(Trigger, '/gravity_compensation_node/reset')
+    enable = graph.probe.create_client(SetBool, '/gravity_compensation_node/enable')
+    answer = graph.call(enable, SetBool.Request(data=True))
+    assert not answer.success
+    assert answer.message == 'the node is not active'
+    answer = graph.call(reset, Trigger.Request())
+    assert answer.success
+    assert answer.message.startswith('reset after: joint state is')
     assert graph.spin_until(lambda: not node.waits_for())
     assert node.trigger_activate() == SUCCESS
     gravity = generalized_gravity(model, Q)
@@ -325,7 +338,7 @@ def test_deactivation_ramps_down_and_ends_with_zero(graph: Graph, model: Any) ->
     # A subscriber that keeps enough sees the whole ramp although it was made in one callback.
     shoulder = abs(np.array([command.data[1] for command in commands]))
     assert 0.0 < np.median(shoulder) < abs(generalized_gravity(model, Q)[1])
-    assert node.guard.state is GuardState.IDLE
+    assert node.guard.state is GuardState.READY
     count = len(commands)
     graph.spin_for(0.1)
     assert len(commands) == count

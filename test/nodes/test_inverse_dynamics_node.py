@@ -47,6 +47,9 @@ V = np.array([0.5, -0.4, 0.3, 0.2, -0.1, 0.6])
 QUICK = {
     'robot_description_file': ES5,
     'gravity_compensated_by_hardware': False,
+    'stale_state_policy': 'ramp_down',
+    'arming_speed': 10.0,  # the states of the tests have a speed, but stand still
+    'glide_time': 0.0,
     'autostart': True,
     'ramp_up_time': 0.0,
     'effort_rate_limits': [1e6] * 6,
@@ -292,6 +295,7 @@ def test_joints_of_a_reference_may_come_in_any_order(graph: Graph) -> None:
 
 def test_stream_of_single_points_is_followed_and_held_when_it_ends(graph: Graph) -> None:
     arm = Arm(graph, **PATIENT, reference_timeout=0.1)
+    arm.answer(99.98, Q, V)
     for k in range(5):
         t = 100.0 + 0.02 * k
         arm.send(message([0.0], [Q + 0.01 * k], stamp=t))

@@ -40,6 +40,7 @@ BASIC = {'robot_description_file': ES5, 'crosscheck': False}
 QUICK = {
     **BASIC,
     'gravity_compensated_by_hardware': False,
+    'stale_state_policy': 'ramp_down',
     'autostart': True,
     'ramp_up_time': 0.0,
     'effort_rate_limits': [1e6] * 6,
@@ -163,7 +164,7 @@ def test_fault_of_the_program_still_ramps_the_torque_down(
     graph.executor.remove_node(node)
     assert graph.spin_until(lambda: commands and not np.any(commands[-1].data))
     assert np.isfinite([command.data for command in commands]).all()
-    assert node.guard.state in (GuardState.IDLE, GuardState.FAULT)
+    assert node.guard.state in (GuardState.READY, GuardState.FAULT)
 
 
 def test_run_node_returns_the_exit_code() -> None:

@@ -27,9 +27,11 @@ from ros_graph import Graph
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'nodes.md'
 FOREIGN = ('/parameter_events', '/rosout')
 TERMS = ('inertia', 'coriolis', 'gravity', 'friction', 'feedback')
+JOINTS = tuple(f'joint_{number}' for number in range(1, 7))
 PARAMETERS: dict[str, dict[str, Any]] = {
     'forward_simulation_node': {'publish_clock': True},
     'trajectory_annotator_node': {},
+    'joint_force_relay_node': {},
 }
 
 
@@ -40,8 +42,8 @@ def documented(node: str) -> set[tuple[str, str, str]]:
     rows = re.findall(r'^\| (in|out) \| `(.*?)` \| (\w+)/(\w+) \|', text, re.MULTILINE)
     found = set()
     for way, topic, package, kind in rows:
-        for term in TERMS if 'TERM' in topic else ('',):
-            name = topic.replace('TERM', term).replace('~', f'/{node}')
+        for term in TERMS if 'TERM' in topic else JOINTS if 'JOINT' in topic else ('',):
+            name = topic.replace('TERM', term).replace('JOINT', term).replace('~', f'/{node}')
             name = name if name.startswith('/') else f'/{name}'
             found.add((way, name, f'{package}/msg/{kind}'))
     return found
@@ -51,7 +53,9 @@ def documented(node: str) -> set[tuple[str, str, str]]:
 def test_topics_are_those_of_the_documentation(graph: Graph, name: str) -> None:
     module = importlib.import_module(f'robot_dynamics_ros.nodes.{name}')
     (cls,) = [value for key, value in vars(module).items() if key.lower() == name.replace('_', '')]
-    parameters = PARAMETERS.get(name, {'gravity_compensated_by_hardware': False})
+    parameters = PARAMETERS.get(
+        name, {'gravity_compensated_by_hardware': False, 'stale_state_policy': 'ramp_down'}
+    )
     node = graph.add(
         cls,
         robot_description_file='package://robot_dynamics_ros/urdf/es5.urdf.xacro',

@@ -35,7 +35,7 @@ from robot_dynamics_ros.ros.parameters import (
     yaml_values,
 )
 
-SAID = {'gravity_compensated_by_hardware': False}
+SAID = {'gravity_compensated_by_hardware': False, 'stale_state_policy': 'ramp_down'}
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,9 @@ def test_nodes_that_command_torque_ask_who_compensates_gravity() -> None:
 
 def test_gravity_is_not_compensated_twice() -> None:
     with pytest.raises(ConfigurationError, match='a second time'):
-        instance_of(GravityCompensationParameters, {'gravity_compensated_by_hardware': True})
+        instance_of(
+            GravityCompensationParameters, {**SAID, 'gravity_compensated_by_hardware': True}
+        )
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,15 @@ def test_friction_comes_from_where_the_parameters_say() -> None:
     np.testing.assert_array_equal(from_file.viscous, [8.0, 8.0, 6.0, 1.5, 1.5, 1.0])
 
 
+def test_friction_of_a_urdf_that_states_none_is_refused() -> None:
+    wanted = parameters(
+        robot_description_file='package://robot_dynamics_ros/urdf/planar_2r_rods.urdf',
+        friction_source='urdf',
+    )
+    with pytest.raises(ConfigurationError, match='states neither damping nor friction.*file'):
+        friction_of(wanted, load_robot(wanted, ''))
+
+
 def test_paths_that_do_not_exist_are_refused(tmp_path: Path) -> None:
     file = tmp_path / 'robot.urdf'
     file.write_text('<robot/>')

@@ -30,7 +30,8 @@ TURNED = [f'joint_{i}' for i in (6, 5, 4, 3, 2, 1)]
 
 def parameters(**values: object) -> GravityCompensationParameters:
     return instance_of(
-        GravityCompensationParameters, {'gravity_compensated_by_hardware': False, **values}
+        GravityCompensationParameters,
+        {'gravity_compensated_by_hardware': False, 'stale_state_policy': 'ramp_down', **values},
     )
 
 

@@ -109,10 +109,71 @@ def test_options_reach_the_model(tmp_path: Path) -> None:
             {'friction': lambda m: FrictionModel.from_file(friction_file, m.joint_names)},
         ),
     ):
-        found = annotated(tmp_path, ECHOED, *options)
+        found = annotated(tmp_path, ECHOED, '--overwrite', *options)
         np.testing.assert_array_equal(
             [point['effort'] for point in found['points']], expected(**values)
         )
+
+
+def test_gravity_is_left_out_only_when_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = annotated(tmp_path, ECHOED, '--without-gravity')
+    np.testing.assert_array_equal(
+        [point['effort'] for point in found['points']], expected(gravity=(0.0, 0.0, 0.0))
+    )
+    for gravity in (['0', '0', '0'], ['0', '0', '-1.62'], ['0', '0', '-981']):
+        assert refusal(tmp_path, capsys, '--gravity', *gravity).count('expected 9.81') == 1
+    with pytest.raises(SystemExit) as ended:
+        refusal(tmp_path, capsys, '--without-gravity', '--gravity', '0', '0', '-9.81')
+    assert ended.value.code == 2
+
+
+def test_existing_output_is_kept_unless_it_may_be_replaced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / 'output.yaml'
+    output.write_text('mine')
+    # Refused before anything is read: neither file exists.
+    arguments = ['nowhere.yaml', '--urdf', 'nowhere.urdf', '--output', str(output)]
+    assert main(['annotate', *arguments]) == 1
+    assert f'{output} exists' in capsys.readouterr().err
+    assert output.read_text() == 'mine'
+    found = annotated(tmp_path, ECHOED, '--overwrite')
+    assert len(found['points']) == 3
+    # A run that fails leaves what is there, and no temporary file.
+    before = output.read_text()
+    (tmp_path / 'given.yaml').write_text('[1, 2]')
+    arguments = [str(tmp_path / 'given.yaml'), '--urdf', ES5, '--output', str(output)]
+    assert main(['annotate', *arguments, '--overwrite']) == 1
+    assert output.read_text() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ['given.yaml', 'output.yaml']
+
+
+def test_friction_of_a_urdf_that_states_none_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = 'joint_names: [joint_1, joint_2]\npoints: [{positions: [0.1, 0.2], time_from_start: 0}]'
+    rods = str(urdf_path('planar_2r_rods.urdf'))
+    said = refusal(tmp_path, capsys, '--friction', 'urdf', text=text, urdf=rods)
+    assert 'states neither damping nor friction' in said
+    assert 'give a friction file' in said
+
+
+def refusal(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    *options: str,
+    text: str = ECHOED,
+    urdf: str = ES5,
+) -> str:
+    """Return the one line that a refused command says; nothing is written."""
+    given, output = tmp_path / 'refused.yaml', tmp_path / 'not_written.yaml'
+    given.write_text(text)
+    assert main(['annotate', str(given), '--urdf', urdf, '--output', str(output), *options]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert not output.exists()
+    return line
 
 
 def test_resting_point_needs_the_gravity_torque(tmp_path: Path) -> None:

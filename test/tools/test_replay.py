@@ -253,6 +253,9 @@ def test_results_are_only_overwritten_when_told(
         (['--payload', '1', '0', '0', '0'], '--payload needs --payload-frame'),
         (['--payload', '1', '0', '0', '0', '--payload-frame', 'hand'], "frame 'hand' is not in"),
         (['--lock', 'finger_joint:=0', '--friction', 'nowhere.yaml'], 'nowhere.yaml'),
+        (['--gravity', '0', '0', '0'], 'has norm 0 m/s^2, expected 9.81'),
+        (['--lock', '[fs]*:=0', '--friction', 'urdf'], 'states neither damping nor friction'),
+        (['--lock', 'finger_joint:=0', '--since', '1e9'], 'log, which runs from 0 to 7.99 s'),
     ],
 )
 def test_wrong_arguments_are_one_line_and_leave_nothing(
@@ -267,6 +270,35 @@ def test_wrong_arguments_are_one_line_and_leave_nothing(
     (line,) = capsys.readouterr().err.splitlines()
     assert reason in line
     assert not (tmp_path / 'out').exists()
+
+
+@pytest.mark.parametrize(('samples', 'since'), [(800, 7.95), (15, 0)])
+def test_samples_that_cannot_be_compared_are_refused(
+    tmp_path: Path,
+    urdf: Path,
+    capsys: pytest.CaptureFixture[str],
+    samples: int,
+    since: float,
+) -> None:
+    """Without velocities the 0.1 s at each end of a log have no acceleration to trust."""
+    log = tuple(values[:samples] for values in swing(urdf))
+    bag = record(tmp_path / 'log', log, velocity=False)
+    arguments = ['--lock', 'finger_joint:=0', '--since', since]
+    assert run(bag, '--urdf', urdf, '--output', tmp_path / 'out', *arguments) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    end = (samples - 1) * 0.01
+    assert f'from {since} s on: the log runs from 0 to {end:g} s' in line
+    assert not (tmp_path / 'out').exists()
+
+
+def test_comparison_begins_where_it_is_asked_to(tmp_path: Path, urdf: Path) -> None:
+    bag = record(tmp_path / 'log', swing(urdf))
+    arguments = ['--lock', 'finger_joint:=0.02', '--since', 5.995]
+    assert run(bag, '--urdf', urdf, '--output', tmp_path / 'out', *arguments) == 0
+    found = report(tmp_path / 'out')
+    assert found['since'] == 5.995
+    # From 6 s to 7.99 s at 100 Hz.
+    assert [joint['samples'] for joint in found['against_filtered_effort']['joints']] == [200, 200]
 
 
 def test_payload_and_gravity_change_the_model(tmp_path: Path, urdf: Path) -> None:

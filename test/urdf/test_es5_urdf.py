@@ -88,7 +88,8 @@ def test_es5_has_six_joints_and_its_frames() -> None:
     assert model.name == 'es5'
     assert model.joint_names == JOINTS
     assert {'base_link', 'link_6', 'tool0'} <= set(model.frames)
-    assert model.total_mass == pytest.approx(20.254, abs=1e-12)  # sum of six decimal numbers
+    assert model.moving_mass == pytest.approx(20.254, abs=1e-12)  # sum of six decimal numbers
+    assert model.total_mass == pytest.approx(20.254 + 4.0, abs=1e-12)  # the base's is assumed
 
 
 def test_es5_has_no_errors_or_warnings_in_its_findings() -> None:

@@ -18,16 +18,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from math import inf
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
 from robot_dynamics_ros.core.arrays import frozen, Vector
+from robot_dynamics_ros.core.control.state_limits import StateLimits
 from robot_dynamics_ros.core.exceptions import ConfigurationError, UnknownJointError
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.core.model.robot_model import RobotModel
+
+
+class StaleStatePolicy(str, Enum):
+    """What becomes of the torque when the joint states fail to come."""
+
+    RAMP_DOWN = 'ramp_down'
+    """To zero at once: for arms whose brakes fall in, or that rest at zero torque."""
+    HOLD_GRAVITY = 'hold_gravity'
+    """To the last gravity torque, which holds an arm up for the grace time, then to zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +59,13 @@ class GuardSettings:
         Age of the state beyond which it is stale, and longest time without a wanted torque [s].
     longest_step : float
         Longest time between two calls of `step` that the rate limit takes into account [s].
+    stale_state_policy : StaleStatePolicy
+    grace_time : float
+        How long the gravity torque is held under `HOLD_GRAVITY` before the ramp to zero [s].
+    state_limits : StateLimits, optional
+        Positions and speeds beyond which the robot is not armed, or fails.
+    glide_time : float
+        Duration of the passage to another torque after the law has changed [s].
     recover_from_stale_state : bool
         Whether a state that comes back while the torque still ramps down ramps it up again.
         Otherwise, and once the torque is zero, a stale state is a fault.
@@ -66,6 +84,10 @@ class GuardSettings:
     ramp_down_time: float = 0.5
     state_timeout: float = 0.1
     longest_step: float = 0.02
+    stale_state_policy: StaleStatePolicy = StaleStatePolicy.RAMP_DOWN
+    grace_time: float = 0.0
+    state_limits: StateLimits | None = None
+    glide_time: float = 1.0
     recover_from_stale_state: bool = False
 
     def __post_init__(self) -> None:
@@ -77,7 +99,7 @@ class GuardSettings:
                 if not value > 0.0 and not (unstated and np.isnan(value)):
                     raise ConfigurationError(f"{key} of joint '{name}' is {value:g}, expected > 0")
             object.__setattr__(self, key, values)
-        for key in ('ramp_up_time', 'ramp_down_time'):
+        for key in ('ramp_up_time', 'ramp_down_time', 'grace_time', 'glide_time'):
             if not 0.0 <= getattr(self, key) < inf:
                 raise ConfigurationError(f'{key} is {getattr(self, key)} s, expected >= 0')
         for key in ('state_timeout', 'longest_step'):

@@ -28,7 +28,7 @@ from robot_dynamics_ros.core.arrays import Vector
 class GuardState(str, Enum):
     """State of a `TorqueGuard`."""
 
-    IDLE = 'idle'
+    READY = 'ready'
     RAMPING_UP = 'ramping_up'
     ACTIVE = 'active'
     RAMPING_DOWN = 'ramping_down'
@@ -37,7 +37,7 @@ class GuardState(str, Enum):
     @property
     def is_commanding(self) -> bool:
         """Whether the robot is under torque from here."""
-        return self is not GuardState.IDLE and self is not GuardState.FAULT
+        return self is not GuardState.READY and self is not GuardState.FAULT
 
 
 class GuardResult(NamedTuple):

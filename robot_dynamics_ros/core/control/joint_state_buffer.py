@@ -21,9 +21,9 @@ each rejection is counted under its reason (`UpdateOutcome`). The rules:
 - Joints outside the model, and NaN in fields or joints that are not used, do no harm.
 - Messages with a part of the joints are merged; each joint has its own age on the receiver's
   steady clock.
-- A velocity that is missing or NaN is *unknown*. It is estimated from two positions and their
-  header stamps (shortest way round for continuous joints); until there are two it is NaN, never
-  zero.
+- A velocity that is missing, NaN or implausible is *unknown*. It is estimated from two positions
+  and their header stamps (shortest way round for continuous joints); until there are two it is
+  NaN, never zero.
 - A stamp that repeats or steps back a little drops the message. A step back beyond the timeout is
   a reset of time: the estimate starts afresh. A zero stamp is replaced by the time of receipt, or
   refused if so configured.
@@ -47,6 +47,8 @@ from robot_dynamics_ros.core.exceptions import ConfigurationError, UnknownJointE
 _TWO_PI = 2.0 * pi
 _STAMP_JITTER = 2e-3
 """Error of a stamp that the check of jumps allows for [s]."""
+_ABSURD_SPEED = 1e4
+"""Speed that no joint has [rad/s | m/s]."""
 
 
 class UpdateOutcome(str, Enum):
@@ -93,7 +95,7 @@ class JointStateBuffer:
         1 or -1 by joint name: factor on position, velocity and effort of the messages.
     max_speed : array_like, shape (n,), optional
         Largest plausible speed [rad/s | m/s]. A position that would need more since the last one
-        is rejected.
+        is rejected, a velocity beyond it is unknown.
     velocity_time_constant : float
         Time constant of the low-pass filter on estimated velocities [s]; 0 for none.
     refuse_zero_stamp : bool
@@ -106,7 +108,8 @@ class JointStateBuffer:
         Newest position, velocity and effort; NaN where still unknown. Updated in place: copy to
         keep.
     counters : dict of str to int
-        Number of messages by the value of their `UpdateOutcome`, and ``zero_stamp_replaced``.
+        Number of messages by the value of their `UpdateOutcome`, and of those of which the stamp
+        was zero (``zero_stamp_replaced``) or a velocity unknown (``velocity_replaced``).
 
     Raises
     ------
@@ -145,10 +148,14 @@ class JointStateBuffer:
         self.effort = np.full(n, nan)
         self.counters = dict.fromkeys((outcome.value for outcome in UpdateOutcome), 0)
         self.counters['zero_stamp_replaced'] = 0
+        self.counters['velocity_replaced'] = 0
         self._map = JointNameMap(self.joint_names, name_map, signs)
         self._continuous = np.array([name in continuous for name in self.joint_names], dtype=bool)
         self._has_continuous = bool(self._continuous.any())
         self._max_speed = None if max_speed is None else as_finite('max_speed', max_speed, (n,))
+        self._plausible: Vector = (
+            np.full(n, _ABSURD_SPEED) if self._max_speed is None else self._max_speed
+        )
         self._time_constant = float(velocity_time_constant)
         self._refuse_zero_stamp = refuse_zero_stamp
         self._stamps = np.full(n, nan)
@@ -163,6 +170,7 @@ class JointStateBuffer:
         velocity: Any,
         effort: Any,
         now: float,
+        zero_stamp: float | None = None,
     ) -> UpdateOutcome:
         """
         Take in one message.
@@ -177,6 +185,9 @@ class JointStateBuffer:
             Arrays of the message; velocity and effort may be empty.
         now : float
             Time of receipt on a steady clock [s].
+        zero_stamp : float, optional
+            What replaces a zero stamp: the time of receipt on the clock of the stamps [s], by
+            default `now`.
 
         Returns
         -------
@@ -184,6 +195,9 @@ class JointStateBuffer:
             Whether and why the message was taken or rejected. Nothing is raised on bad data.
 
         """
+        if stamp == 0.0 and not self._refuse_zero_stamp:
+            self.counters['zero_stamp_replaced'] += 1
+            stamp = now if zero_stamp is None else zero_stamp
         outcome = self._take(self._map.layout(names), stamp, position, velocity, effort, now)
         self.counters[outcome.value] += 1
         return outcome
@@ -208,10 +222,7 @@ class JointStateBuffer:
         if not 0.0 <= stamp < inf:
             return UpdateOutcome.INVALID_STAMP
         if stamp == 0.0:
-            if self._refuse_zero_stamp:
-                return UpdateOutcome.ZERO_STAMP
-            self.counters['zero_stamp_replaced'] += 1
-            stamp = now
+            return UpdateOutcome.ZERO_STAMP
         target = layout.target
         q = layout.picked(position)
         if not all(map(isfinite, q.tolist())):
@@ -237,8 +248,11 @@ class JointStateBuffer:
         v = layout.picked(velocity) if n_velocity else None
         if v is None:
             v = self._estimated_velocity(q, stamp, target)
-        elif not all(map(isfinite, v.tolist())):
-            v = np.where(np.isfinite(v), v, self._estimated_velocity(q, stamp, target))
+        else:
+            plausible = abs(v) <= self._plausible[target]  # not so for NaN
+            if b'\x00' in plausible.tobytes():
+                self.counters['velocity_replaced'] += 1
+                v = np.where(plausible, v, self._estimated_velocity(q, stamp, target))
         self.q[target] = q
         self.v[target] = v
         self.effort[target] = layout.picked(effort) if n_effort else nan

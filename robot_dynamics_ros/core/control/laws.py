@@ -184,6 +184,12 @@ class InverseDynamicsLaw:
             tau += self.friction.torque(v_ref)
         return tau
 
+    def holding_torque(self, q: Vector) -> Vector:
+        """Return the part of the command against gravity at `q`, a new array of shape (nv,)."""
+        tau = np.empty(self.model.nv)
+        self._command.generalized_gravity(q, tau)
+        return tau
+
     def _feedback(self, q: Vector, v: Vector, q_ref: Vector, v_ref: Vector) -> Vector:
         """Return ``Kp e + Kd de``; the array is reused."""
         error, work = self._error, self._work
@@ -293,6 +299,13 @@ class GravityCompensationLaw:
         tau *= self.scale
         if self.friction is not None:
             tau += self.friction.torque(v)
+        return tau
+
+    def holding_torque(self, q: Vector) -> Vector:
+        """Return the part of the command against gravity at `q`, a new array of shape (nv,)."""
+        tau = np.empty(self.model.nv)
+        self._dynamics.generalized_gravity(q, tau)
+        tau *= self.scale
         return tau
 
     def terms(self, q: Vector, v: Vector) -> Terms:

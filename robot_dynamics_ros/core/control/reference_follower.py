@@ -17,7 +17,8 @@ What the arm should do now: hold still, follow a trajectory, or follow a stream 
 
 New trajectories and points are checked before they replace what runs: against the joints' limits,
 and against a jump of the reference where they take over. What is refused leaves everything as it
-was. Time is a float, the same that stamps of joint states and trajectories count in.
+was. A trajectory that begins later waits; what runs goes on until then. Time is a float, the same
+that stamps of joint states and trajectories count in.
 
 """
 
@@ -38,6 +39,10 @@ from robot_dynamics_ros.core.trajectory.streamed_reference import StreamedRefere
 
 _TWO_PI = 2.0 * pi
 _TOLERANCE = 1e-6
+_SHORTEST_SPEED_UP = 1e-3
+"""Acceleration for which a joint would reach its velocity limit faster than this is absurd [s]."""
+_LATEST_BEGIN = 600.0
+"""Time ahead of the joint states beyond which a stamp belongs to another clock [s]."""
 
 
 class ReferenceFollower:
@@ -79,28 +84,36 @@ class ReferenceFollower:
         self.largest_jump = largest_jump
         self.kind = 'hold'
         self._limits = limits
+        # A little more than the limit, for rounding; where none is stated, what no joint reaches.
+        self._largest_speed = np.nan_to_num(limits.velocity, nan=1e3) * (1.0 + _TOLERANCE)
         self._continuous = tuple(continuous)
         self._turns = np.array([_TWO_PI if name in continuous else 0.0 for name in joint_names])
         self._stream_timeout = stream_timeout
         self._stream = StreamedReference(n, stream_timeout)
         self._trajectory: JointTrajectory | None = None
         self._begin = 0.0
+        self._next: JointTrajectory | None = None  # waits for its time
+        self._next_begin = 0.0
         self._held: Reference = (np.zeros(n), np.zeros(n), np.zeros(n))
 
     @property
     def end(self) -> float:
-        """Time at which the trajectory ends [s]; -inf while none runs."""
+        """Time at which the last trajectory ends [s]; -inf while none runs or waits."""
+        if self._next is not None:
+            return self._next_begin + self._next.end
         return -np.inf if self._trajectory is None else self._begin + self._trajectory.end
 
     def hold(self, q: Vector) -> None:
         """Drop what runs and hold the arm at `q`, shape (n,) [rad | m]."""
         n = len(self.joint_names)
         self._held = (np.array(q, dtype=np.float64), np.zeros(n), np.zeros(n))
-        self._trajectory = None
+        self._trajectory = self._next = None
         self.kind = 'hold'
 
     def sample(self, t: float) -> Reference:
         """Return position, velocity and acceleration at time `t` [s], each of shape (n,)."""
+        if self._next is not None and t >= self._next_begin:
+            return self._next.sample(t - self._next_begin)
         if self.kind == 'stream':
             return self._stream.sample(t)
         if self._trajectory is None or t < self._begin:
@@ -139,9 +152,15 @@ class ReferenceFollower:
 
         """
         begin = stamp if stamp > 0.0 else now
+        if begin - now > _LATEST_BEGIN:
+            raise TrajectoryError(
+                f'it begins {begin - now:.4g} s after the newest joint state, more than '
+                f'{_LATEST_BEGIN:g} s: are both stamped by the same clock (use_sim_time)?'
+            )
+        self._begin_next(now)
         start = self.sample(max(begin, now))
         if len(times) == 1 and times[0] == 0.0:
-            self._push(joint_names, begin, positions, velocities, accelerations, start)
+            self._push(joint_names, begin, positions, velocities, accelerations, now)
             return
         trajectory = JointTrajectory.from_points(
             joint_names,
@@ -158,9 +177,14 @@ class ReferenceFollower:
             )
         self._check_limits(trajectory)
         self._check_jump(trajectory.sample(max(now - begin, 0.0))[0], start[0])
-        held = self.sample(now)
-        self._held = (held[0].copy(), np.zeros_like(held[1]), np.zeros_like(held[2]))
-        self._trajectory, self._begin, self.kind = trajectory, begin, 'trajectory'
+        self._next, self._next_begin = trajectory, begin
+        self._begin_next(now)
+
+    def _begin_next(self, now: float) -> None:
+        """Put the trajectory that waits in the place of what runs, if it need not wait."""
+        if self._next is not None and (now >= self._next_begin or self.kind == 'hold'):
+            self._trajectory, self._begin, self.kind = self._next, self._next_begin, 'trajectory'
+            self._next = None
 
     def _push(
         self,
@@ -169,9 +193,14 @@ class ReferenceFollower:
         positions: Any,
         velocities: Any,
         accelerations: Any,
-        start: Reference,
+        now: float,
     ) -> None:
         """Take in a single point."""
+        if abs(t - now) > self._stream_timeout:
+            raise TrajectoryError(
+                f'the point is stamped {abs(t - now):.4g} s {"before" if t < now else "after"} '
+                f'the present, allowed are {self._stream_timeout:g} s'
+            )
         order = self._order(joint_names)
         parts = [
             None if given is None or given[0] is None else np.asarray(given[0], dtype=np.float64)
@@ -183,11 +212,16 @@ class ReferenceFollower:
         if q is None or not np.isfinite(q).all():
             raise TrajectoryError('the point has no finite positions')
         self._check_positions(q, q)
-        self._check_jump(q, start[0])
+        for values, check in ((v, self._check_speed), (a, self._check_acceleration)):
+            if values is not None:
+                check(abs(values))
+        self._check_jump(q, self.sample(now)[0])
+        if self.kind == 'stream':
+            self._check_speed(self._stream.speed_to(t, q))
         if self.kind != 'stream':
             self._stream = StreamedReference(len(self.joint_names), self._stream_timeout)
         self._stream.push(t, q, v, a)
-        self._trajectory, self.kind = None, 'stream'
+        self._trajectory, self._next, self.kind = None, None, 'stream'
 
     def _order(self, joint_names: Sequence[str]) -> list[int]:
         missing = [name for name in self.joint_names if name not in joint_names]
@@ -207,14 +241,28 @@ class ReferenceFollower:
         return q, v, a
 
     def _check_limits(self, trajectory: JointTrajectory) -> None:
-        lowest, greatest, speed, _ = trajectory.extremes()
+        lowest, greatest, speed, acceleration = trajectory.extremes()
         self._check_positions(lowest, greatest)
-        beyond = np.flatnonzero(speed > self._limits.velocity * (1.0 + _TOLERANCE))
+        self._check_speed(speed)
+        self._check_acceleration(acceleration)
+
+    def _check_speed(self, speed: Vector) -> None:
+        beyond = np.flatnonzero(speed > self._largest_speed)
         if beyond.size:
             i = beyond[0]
             raise TrajectoryError(
                 f'{self.joint_names[i]} would reach {speed[i]:.4g} rad/s or m/s, '
                 f'its limit is {self._limits.velocity[i]:.4g}'
+            )
+
+    def _check_acceleration(self, acceleration: Vector) -> None:
+        largest = np.nan_to_num(self._limits.velocity, nan=1e3, posinf=1e3) / _SHORTEST_SPEED_UP
+        beyond = np.flatnonzero(~(acceleration <= largest))
+        if beyond.size:
+            i = beyond[0]
+            raise TrajectoryError(
+                f'{self.joint_names[i]} would accelerate with {acceleration[i]:.4g} rad/s^2 or '
+                f'm/s^2, more than {largest[i]:.4g} is absurd'
             )
 
     def _check_positions(self, lowest: Vector, greatest: Vector) -> None:

@@ -17,15 +17,17 @@ The last stage before a torque leaves: limits, ramps, watchdog and faults as a s
 
 States::
 
-    idle --arm--> ramping_up --> active --disarm--> ramping_down --> idle
-                      |             |                    |
-                      +-- stale state, bad number, fail -+---------> fault --reset--> idle
+    ready --arm--> ramping_up --> active --disarm--> ramping_down --> ready
+                       |             |                    |
+                       +-- stale state, bad number, fail -+---------> fault --reset--> ready
 
 The wanted torque is first cut to the effort limit, joint by joint and without scaling the others.
 On the way up the output blends from where it starts (zero or the measured effort) to the wanted
 torque, along ``3 s^2 - 2 s^3``. After `disarm` it blends from the wanted torque to zero, after a
-fault from the last output to zero. Last, its change since the previous output is cut to the rate
-limit. Time is a float on a steady clock [s].
+fault from the last output to zero. When the joint states fail to come, the policy may first blend
+to the last gravity torque and keep it for a grace time. After a change of the law the difference
+to the torque of before fades out. Last, the change of the output since the previous one is cut to
+the rate limit. Time is a float on a steady clock [s].
 
 """
 
@@ -38,11 +40,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import as_vector, frozen, Vector
-from robot_dynamics_ros.core.control.guard_settings import GuardSettings
+from robot_dynamics_ros.core.control.guard_settings import GuardSettings, StaleStatePolicy
 from robot_dynamics_ros.core.control.guard_state import GuardResult, GuardState
 from robot_dynamics_ros.core.exceptions import ArmingRefusedError, ConfigurationError
 
 _LARGE = 1e300
+_PERSISTENCE = 3
+"""Number of states in a row that must violate a limit on the motion, so that no spike counts."""
 
 __all__ = ['ArmingRefusedError', 'GuardResult', 'GuardSettings', 'GuardState', 'TorqueGuard']
 
@@ -69,7 +73,7 @@ class TorqueGuard:
     def __init__(self, settings: GuardSettings) -> None:
         n = len(settings.joint_names)
         self.settings = settings
-        self.state = GuardState.IDLE
+        self.state = GuardState.READY
         self.reason = ''
         self.saturation_counts = np.zeros(n, dtype=np.int64)
         self.rate_limit_counts = np.zeros(n, dtype=np.int64)
@@ -85,13 +89,26 @@ class TorqueGuard:
         self._start = np.zeros(n)  # where the way up began
         self._weight = 0.0  # share of the wanted torque on the way up
         self._ramp_began = 0.0
+        self._grace_began = 0.0
+        self._hold: Vector | None = None  # torque of the grace time
+        self._glide: Vector | None = None  # what fades out after a change of the law
+        self._glide_began = -inf
+        self._wants_glide = False
+        self._violations = 0  # in a row
         self._last_step = 0.0
         self._last_wanted = 0.0
         self._ramp_is_over = False
         self._ends_in_fault = False
         self._is_stale = False
 
-    def arm(self, now: float, state_age: float, measured_effort: Any = None) -> None:
+    def arm(
+        self,
+        now: float,
+        state_age: float,
+        measured_effort: Any = None,
+        q: Any = None,
+        v: Any = None,
+    ) -> None:
         """
         Start to ramp up.
 
@@ -103,13 +120,15 @@ class TorqueGuard:
             Age of the oldest joint state [s]; inf while one is missing.
         measured_effort : array_like, shape (n,), optional
             Torque to start from [N m | N]; zero if None, and for entries that are not finite.
+        q, v : array_like, shape (n,), optional
+            The state, which must be inside the limits on it [rad | m, rad/s | m/s].
 
         Raises
         ------
         ArmingRefusedError
-            If an effort limit is not stated, the state is missing or stale, or the guard is in
-            fault or already armed. During the ramp down after `disarm` arming is allowed and
-            starts from the present torque.
+            If an effort limit is not stated, the state is missing, stale, outside its limits or
+            moving too fast, or the guard is in fault or already armed. During the ramp down after
+            `disarm` arming is allowed and starts from the present torque.
 
         """
         settings = self.settings
@@ -128,12 +147,18 @@ class TorqueGuard:
             raise ArmingRefusedError(
                 f'the joint state is {age}; it must be no older than {settings.state_timeout:g} s'
             )
-        if self.state is GuardState.IDLE:
+        limits = settings.state_limits
+        if limits is not None and q is not None:
+            obstacle = limits.obstacle(q, np.zeros_like(q) if v is None else v)
+            if obstacle:
+                raise ArmingRefusedError(obstacle)
+        if self.state is GuardState.READY:
             self._tau = self._start_torque(measured_effort)
             self._asked = self._tau.copy()
             self._wanted = self._tau.copy()
             self._saturated = self._none
             self._last_step = now
+            self._glide, self._wants_glide = None, False
         self._last_wanted = now
         self._ramp_up(now)
 
@@ -149,24 +174,36 @@ class TorqueGuard:
         self.state = GuardState.RAMPING_UP
         self.reason = ''
         self._is_stale = False
+        self._hold = None
+        self._violations = 0
         self._start = self._tau.copy()
         self._weight = 0.0
         self._ramp_began = now
 
     def disarm(self, now: float, reason: str = 'deactivated') -> None:
-        """Start to ramp down to idle; nothing happens unless the guard is ramping up or active."""
+        """
+        Start to ramp down to the ready state.
+
+        A grace time ends. Nothing happens if no torque is commanded.
+
+        """
         if self.state in (GuardState.RAMPING_UP, GuardState.ACTIVE):
             self._ramp_down(now, reason, ends_in_fault=False)
+        elif self.state is GuardState.RAMPING_DOWN:
+            self._is_stale = False  # so that nothing ramps it up again
+            if now < self._ramp_began:
+                self._ramp_down(now, self.reason, ends_in_fault=True)
 
     def fail(self, now: float, reason: str) -> None:
-        """Ramp down to the fault state, or go there at once if idle; the first reason counts."""
+        """Ramp down to the fault state, or go there at once if ready; the first reason counts."""
         if self.state in (GuardState.RAMPING_UP, GuardState.ACTIVE):
             self._ramp_down(now, reason, ends_in_fault=True)
         elif self.state is GuardState.RAMPING_DOWN:
+            # The ramp goes on, so that torque ends when it was promised to.
             if not self._ends_in_fault:
-                self._ramp_down(now, reason, ends_in_fault=True)
+                self._ends_in_fault, self.reason = True, reason
             self._is_stale = False
-        elif self.state is GuardState.IDLE:
+        elif self.state is GuardState.READY:
             self.state = GuardState.FAULT
             self.reason = reason
 
@@ -176,17 +213,80 @@ class TorqueGuard:
         self._ramp_is_over = False
         self._ends_in_fault = ends_in_fault
         self._ramp_began = now
+        self._hold = None
         if ends_in_fault:
             self._start = self._tau.copy()
             self._weight = 0.0
 
+    def take_over(
+        self, now: float, tau: Any, reason: str, tau_gravity: Vector | None = None
+    ) -> None:
+        """
+        Bring down a torque that somebody else has left behind.
+
+        It is treated like a stale state: from the torque as it is, by the policy, to a fault.
+        Nothing happens unless the guard is ready.
+
+        Parameters
+        ----------
+        now : float
+            Time on the steady clock [s].
+        tau : array_like, shape (n,)
+            The torque that was commanded last [N m | N].
+        reason : str
+            Why it is brought down.
+        tau_gravity : ndarray, shape (n,), optional
+            As in `step`.
+
+        """
+        if self.state is not GuardState.READY:
+            return
+        self._tau = self._start_torque(tau)
+        self._wanted = self._tau.copy()
+        self._last_step = now
+        self._ramp_down(now, reason, ends_in_fault=True)
+        self._hold_gravity(now, tau_gravity)
+
     def reset(self) -> None:
-        """Leave the fault state for idle; nothing happens in other states."""
+        """Leave the fault state for the ready one; nothing happens in other states."""
         if self.state is GuardState.FAULT:
-            self.state = GuardState.IDLE
+            self.state = GuardState.READY
             self.reason = ''
 
-    def step(self, tau_wanted: Vector | None, now: float, state_age: float) -> GuardResult:
+    def watch_state(self, q: Vector, v: Vector, now: float) -> None:
+        """
+        Fail if the robot under torque is beyond a limit on its motion, in three states in a row.
+
+        Parameters
+        ----------
+        q, v : ndarray, shape (n,)
+            Measured positions and velocities [rad | m, rad/s | m/s].
+        now : float
+            Time on the steady clock [s].
+
+        """
+        limits = self.settings.state_limits
+        if limits is None:
+            return
+        violation = limits.violation(q, v)
+        if not violation:
+            self._violations = 0
+            return
+        self._violations += 1
+        if self._violations >= _PERSISTENCE and self.state is not GuardState.RAMPING_DOWN:
+            self.fail(now, violation)
+
+    def glide(self) -> None:
+        """Let what the next wanted torque differs by from the last one fade out, not jump."""
+        self._wants_glide = True
+
+    def step(
+        self,
+        tau_wanted: Vector | None,
+        now: float,
+        state_age: float,
+        tau_gravity: Vector | None = None,
+    ) -> GuardResult:
         """
         Make the torque of this cycle.
 
@@ -199,6 +299,10 @@ class TorqueGuard:
             Time on the steady clock [s].
         state_age : float
             Age of the oldest joint state [s].
+        tau_gravity : ndarray, shape (n,), optional
+            Torque that holds the robot up where it was seen last [N m | N], for the grace time
+            when the state is stale; without one, or if it is not finite, there is no grace. During
+            the grace time a new one replaces the last.
 
         Returns
         -------
@@ -213,7 +317,10 @@ class TorqueGuard:
         if not self.state.is_commanding:
             tau = np.zeros(len(self._none))
             return GuardResult(tau, self.state, self._none, self._none, False, self.reason)
-        self._watch(tau_wanted, now, state_age)
+        if self._hold is not None and tau_gravity is not None and now < self._ramp_began:
+            if np.isfinite(tau_gravity).all():
+                self._hold = np.clip(tau_gravity, self._negative_limit, self._limit)
+        self._watch(tau_wanted, now, state_age, tau_gravity)
         tau = self._blend(now)
         largest = self._rate * min(max(now - self._last_step, 0.0), self.settings.longest_step)
         change = tau - self._tau
@@ -229,12 +336,19 @@ class TorqueGuard:
             tau.copy(), self.state, self._saturated, rate_limited, True, self.reason
         )
 
-    def _watch(self, tau_wanted: Vector | None, now: float, state_age: float) -> None:
+    def _watch(
+        self,
+        tau_wanted: Vector | None,
+        now: float,
+        state_age: float,
+        tau_gravity: Vector | None,
+    ) -> None:
         """Take in the wanted torque if it is good and the state fresh; else start to ramp down."""
         settings = self.settings
         if not state_age <= settings.state_timeout:
             if self.state is not GuardState.RAMPING_DOWN:
                 self._ramp_down(now, f'joint state is {state_age:.3f} s old', ends_in_fault=True)
+                self._hold_gravity(now, tau_gravity)
                 self._is_stale = True
             return
         if tau_wanted is None:
@@ -246,6 +360,11 @@ class TorqueGuard:
         if not all(map(isfinite, wanted.tolist())):
             self.fail(now, 'the wanted torque is not finite')
             return
+        if self._wants_glide:
+            self._wants_glide = False
+            self._glide, self._glide_began = self._asked - wanted, now
+        if self._glide is not None:
+            wanted = self._gliding(wanted, now)
         self._asked[:] = wanted
         self._wanted = np.minimum(np.maximum(wanted, self._negative_limit), self._limit)
         self._saturated = self._wanted != wanted
@@ -256,29 +375,53 @@ class TorqueGuard:
             self._ends_in_fault = False
             self._ramp_up(now)
 
+    def _hold_gravity(self, now: float, tau_gravity: Vector | None) -> None:
+        """Put the grace time before the ramp down, if the policy has one."""
+        settings = self.settings
+        if (
+            settings.stale_state_policy is not StaleStatePolicy.HOLD_GRAVITY
+            or settings.grace_time == 0.0
+            or tau_gravity is None
+            or not np.isfinite(tau_gravity).all()
+        ):
+            return
+        self._hold = np.clip(tau_gravity, self._negative_limit, self._limit)
+        self._grace_began, self._ramp_began = now, now + settings.grace_time
+        self.reason += f'; holding the gravity torque for {settings.grace_time:g} s'
+
+    def _gliding(self, wanted: Vector, now: float) -> Vector:
+        """Return the wanted torque with what is left of the change."""
+        s = _smooth(now - self._glide_began, self.settings.glide_time)
+        if self._glide is None or s >= 1.0:
+            self._glide = None
+            return wanted
+        return wanted + (1.0 - s) * self._glide
+
     def _blend(self, now: float) -> Vector:
         """Return the torque of the ramp, or the wanted one; note whether a way down is over."""
         if self.state is GuardState.ACTIVE:
             return self._wanted
         up = self.state is GuardState.RAMPING_UP
         duration = self.settings.ramp_up_time if up else self.settings.ramp_down_time
-        way = max(now - self._ramp_began, 0.0) / duration if duration > 0.0 else 1.0
-        s = min(way, 1.0)
-        s *= s * (3.0 - 2.0 * s)
+        s = _smooth(now - self._ramp_began, duration)
         if up:
             self._weight = s
-            if way >= 1.0:
+            if s >= 1.0:
                 self.state = GuardState.ACTIVE
                 return self._wanted
         blend = self._start + self._weight * (self._wanted - self._start)
         if up:
             return blend
-        self._ramp_is_over = way >= 1.0
+        if self._hold is not None:
+            time = min(duration, self.settings.grace_time)
+            held = _smooth(min(now, self._ramp_began) - self._grace_began, time)
+            blend = blend + held * (self._hold - blend)
+        self._ramp_is_over = now - self._ramp_began >= duration
         return (1.0 - s) * blend
 
     def _arrive(self) -> None:
         """End the way down at zero torque."""
-        self.state = GuardState.FAULT if self._ends_in_fault else GuardState.IDLE
+        self.state = GuardState.FAULT if self._ends_in_fault else GuardState.READY
         self.reason = self.reason if self._ends_in_fault else ''
         self._ramp_is_over = self._ends_in_fault = self._is_stale = False
 
@@ -304,6 +447,8 @@ class TorqueGuard:
             for name in ('_tau', '_wanted', '_start'):
                 clipped = np.clip(getattr(self, name), self._negative_limit, self._limit)
                 setattr(self, name, clipped)
+            if self._hold is not None:
+                self._hold = np.clip(self._hold, self._negative_limit, self._limit)
 
     def saturation_report(self, result: GuardResult) -> str:
         """Return a line such as 'cannot hold j1: 9.81 wanted, limit 5', or an empty text."""
@@ -319,6 +464,12 @@ class TorqueGuard:
     def tau(self) -> Vector:
         """Return the last torque that went out, shape (n,), a read-only copy."""
         return frozen(self._tau)
+
+
+def _smooth(time: float, duration: float) -> float:
+    """Return ``3 s^2 - 2 s^3`` of the share `s` of the duration that is over, 0 to 1."""
+    s = min(max(time, 0.0) / duration, 1.0) if duration > 0.0 else float(time >= 0.0)
+    return s * s * (3.0 - 2.0 * s)
 
 
 def _any(mask: NDArray[np.bool_]) -> bool:

@@ -41,6 +41,7 @@ from robot_dynamics_ros.core.friction.friction_file import read_friction_file
 from robot_dynamics_ros.core.friction.friction_values import (
     DEFAULT_STRIBECK_VELOCITY,
     friction_per_joint,
+    require_stated_friction,
 )
 
 if TYPE_CHECKING:
@@ -95,9 +96,11 @@ class DryFriction:
         Raises
         ------
         ConfigurationError
-            If a value is negative or not finite, with the name of the joint.
+            If a value is negative or not finite, with the name of the joint, or if all are zero,
+            as where the description does not state them.
 
         """
+        require_stated_friction(model)
         level = model.friction
         one, stribeck = np.array(1.0), np.array(DEFAULT_STRIBECK_VELOCITY)
         return cls(model.v_names, model.damping, level, level, one, stribeck)

@@ -18,12 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import frozen, Vector
+from robot_dynamics_ros.core.arrays import as_real, frozen, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.core.model.robot_model import RobotModel
 
 DEFAULT_SMOOTHING_VELOCITY = 0.05
 """Velocity at which the smooth Coulomb torque reaches 76 % of its level [rad/s | m/s]."""
@@ -52,9 +55,11 @@ def friction_per_joint(joint_names: Sequence[str], key: str, values: Any) -> Vec
     ConfigurationError
         If a value is out of range or there are neither one nor `n`; the message names joint and
         key.
+    NotNumericError
+        If a value is not a real number.
 
     """
-    array = np.asarray(values, dtype=np.float64)
+    array = as_real(key, values)
     n = len(joint_names)
     if array.shape not in ((), (n,)):
         raise ConfigurationError(f'{key} has shape {array.shape}, expected one number or {n}')
@@ -82,3 +87,21 @@ def check_friction_value(joint: str, key: str, value: Any) -> None:
     elif value < 0.0 or (key in _POSITIVE and value == 0.0):
         bound = '> 0' if key in _POSITIVE else '>= 0'
         raise ConfigurationError(f"joint '{joint}': {key} is {value:g}, expected {bound}")
+
+
+def require_stated_friction(model: RobotModel) -> None:
+    """
+    Refuse a robot whose description says nothing about friction: its zeros are no friction model.
+
+    Raises
+    ------
+    ConfigurationError
+        If damping and friction are zero for every degree of freedom.
+
+    """
+    if model.nv and not model.damping.any() and not model.friction.any():
+        raise ConfigurationError(
+            f"the description (URDF) of '{model.name}' states neither damping nor friction for "
+            'any joint that moves, so that none can be taken from it; give a friction file '
+            'instead, or leave friction out'
+        )

@@ -116,6 +116,8 @@ def build_model(
         If the payload's frame does not exist.
     NonFiniteError
         If a number is not finite.
+    NotNumericError
+        If something is not a real number.
 
     """
     x, y, z = as_finite('gravity', gravity, (3,))
@@ -125,11 +127,20 @@ def build_model(
         floating_base=floating_base,
         gravity=(float(x), float(y), float(z)),
         active_joints=None if active_joints is None else tuple(active_joints),
-        locked=MappingProxyType(dict(locked or {})),
-        armature=MappingProxyType(dict(armature or {})),
+        locked=_by_joint_name('locked', locked),
+        armature=_by_joint_name('armature', armature),
         payload=payload,
     )
     return build_from_options(description, options)
+
+
+def _by_joint_name(option: str, values: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return an unchangeable copy of what the caller gives joint by joint."""
+    if values is not None and not isinstance(values, Mapping):
+        raise ModelError(
+            f'{option} is {values!r:.60}, expected a mapping of joint names to values'
+        )
+    return MappingProxyType(dict(values or {}))
 
 
 def build_from_options(description: RobotDescription, options: BuildOptions) -> RobotModel:

@@ -92,8 +92,8 @@ class Inertial:
     inertia: Matrix
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, 'com', frozen(self.com))
-        object.__setattr__(self, 'inertia', frozen(self.inertia))
+        object.__setattr__(self, 'com', frozen(self.com, 'com'))
+        object.__setattr__(self, 'inertia', frozen(self.inertia, 'inertia'))
 
 
 @dataclass(frozen=True)
@@ -166,9 +166,9 @@ class Joint:
     mimic: Mimic | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, 'rotation', frozen(self.rotation))
-        object.__setattr__(self, 'translation', frozen(self.translation))
-        object.__setattr__(self, 'axis', frozen(self.axis))
+        object.__setattr__(self, 'rotation', frozen(self.rotation, 'rotation'))
+        object.__setattr__(self, 'translation', frozen(self.translation, 'translation'))
+        object.__setattr__(self, 'axis', frozen(self.axis, 'axis'))
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import as_finite, Matrix, Vector
+from robot_dynamics_ros.core.arrays import as_finite, as_real, Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ModelError, UnknownJointError
 from robot_dynamics_ros.core.model.description import Joint, JointType, Link, RobotDescription
 from robot_dynamics_ros.core.model.robot_model import BuildOptions
@@ -66,7 +66,8 @@ def held_positions(tree: Tree, options: BuildOptions) -> dict[str, Any]:
         if name not in independent:
             raise UnknownJointError(name, independent)
         size = len(Q_SUFFIXES.get(moving[name].type, ('',)))
-        locks[name] = as_finite(f"lock value of joint '{name}'", np.atleast_1d(value), (size,))
+        what = f"lock value of joint '{name}'"
+        locks[name] = as_finite(what, np.atleast_1d(as_real(what, value)), (size,))
     if options.active_joints is not None:
         for name in options.active_joints:
             if name not in independent:

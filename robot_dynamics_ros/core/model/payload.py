@@ -47,6 +47,8 @@ class Payload:
         If the mass is negative or no body can have this inertia.
     NonFiniteError
         If a number is not finite.
+    NotNumericError
+        If something is not a real number.
 
     """
 
@@ -56,7 +58,7 @@ class Payload:
     inertia: Matrix = field(default_factory=lambda: np.zeros((3, 3)))
 
     def __post_init__(self) -> None:
-        as_finite('payload mass', self.mass, ())
+        object.__setattr__(self, 'mass', float(as_finite('payload mass', self.mass, ())))
         object.__setattr__(self, 'com', frozen(as_finite('payload com', self.com, (3,))))
         object.__setattr__(
             self, 'inertia', frozen(as_finite('payload inertia', self.inertia, (3, 3)))

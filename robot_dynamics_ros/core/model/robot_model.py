@@ -308,6 +308,8 @@ class RobotModel:
         ------
         ModelError
             If an armature is negative or belongs to a joint with several degrees of freedom.
+        NonFiniteError, NotNumericError
+            If an armature is not a finite real number.
         UnknownJointError
             If a name is not that of a moving joint.
 
@@ -326,6 +328,8 @@ class RobotModel:
         ------
         NonFiniteError
             If an entry is not finite.
+        NotNumericError
+            If an entry is not a real number.
 
         """
         x, y, z = as_finite('gravity', gravity, (3,))

@@ -96,8 +96,9 @@ def joint_motion(
     q, v, a = low_pass.derivatives(stamps, position, 2)
     disagreement = None
     source = 'differentiated position'
-    if velocity is not None and np.isfinite(velocity).all():
+    if velocity is not None:
         velocity = as_matrix('velocity', velocity, (len(stamps), q.shape[1]))
+    if velocity is not None and np.isfinite(velocity).all():
         measured, slope = low_pass.derivatives(stamps, velocity, 1)
         known = np.isfinite(v).all(axis=1)
         size = float(np.linalg.norm(v[known]))

@@ -43,7 +43,7 @@ import numpy as np
 from scipy.interpolate import make_interp_spline
 from scipy.signal import butter, sosfiltfilt
 
-from robot_dynamics_ros.core.arrays import as_matrix, Matrix, Vector
+from robot_dynamics_ros.core.arrays import as_matrix, as_real, Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError, NonFiniteError
 
 GAP_STEPS = 5.0
@@ -203,7 +203,7 @@ def bridge_missing(stamps: Vector, values: Matrix) -> Matrix:
         statistics.
 
     """
-    bridged = np.array(values, dtype=np.float64)
+    bridged = as_real('values', values)
     for column in bridged.T:
         known = np.isfinite(column)
         if not known.any():

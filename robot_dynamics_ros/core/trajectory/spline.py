@@ -131,9 +131,17 @@ class JointTrajectory:
             has_velocity[end] = True
             has_acceleration[end] |= single and at_rest
         t, q = points.times, points.positions
-        v = spline_velocities(t, q, points.velocities, has_velocity)
-        a = least_jerk_accelerations(t, q, v, points.accelerations, has_acceleration)
-        return cls(points.joint_names, t, q, v, a)
+        with np.errstate(all='ignore'):  # what overflows is refused below
+            v = spline_velocities(t, q, points.velocities, has_velocity)
+            a = least_jerk_accelerations(t, q, v, points.accelerations, has_acceleration)
+            trajectory = cls(points.joint_names, t, q, v, a)
+            finite = [np.isfinite(part).all() for part in trajectory.extremes()]
+        if not all(finite):
+            raise TrajectoryError(
+                'the points are so large, or so close in time, that the motion between them is '
+                'not finite'
+            )
+        return trajectory
 
     def ordered(
         self, joint_names: Sequence[str], *, ignore_extra: bool = False

@@ -34,6 +34,9 @@ import numpy as np
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError, TrajectoryError
 
+STAMP_JITTER = 5e-3
+"""Error of the stamps of points that is nothing to worry about [s]."""
+
 
 class StreamedReference:
     """
@@ -144,6 +147,19 @@ class StreamedReference:
         self._times.clear()
         self._positions.clear()
         self._velocities.clear()
+
+    def speed_to(self, t: float, position: Vector) -> Vector:
+        """
+        Return the mean speed from the first point in the window to another one [rad/s | m/s].
+
+        The stamps may jitter by `STAMP_JITTER` without making it larger. Zero after a pause.
+
+        """
+        if not self._times or t - self._times[-1] > self.timeout:
+            return np.zeros(self.n)
+        time = max(t - self._times[0], 0.0) + STAMP_JITTER
+        speed: Vector = abs(position - self._positions[0]) / time
+        return speed
 
     @property
     def has_point(self) -> bool:

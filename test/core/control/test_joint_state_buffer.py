@@ -121,6 +121,22 @@ def test_nan_velocity_of_a_used_joint_is_estimated() -> None:
     np.testing.assert_allclose(buffer.v, [2.0, 0.6], rtol=1e-12)  # rounding of the stamps
 
 
+@pytest.mark.parametrize(('max_speed', 'absurd'), [(None, 1e308), ([5.0, 5.0], 6.0)])
+def test_implausible_velocity_is_estimated_instead(max_speed: Any, absurd: float) -> None:
+    buffer = JointStateBuffer(NAMES, max_speed=max_speed)
+    send(buffer, 100.0, [0.0, 0.0], [0.0, 0.0])
+    assert send(buffer, 100.01, [0.01, 0.02], [-absurd, 0.3]).is_accepted
+    np.testing.assert_allclose(buffer.v, [1.0, 0.3], rtol=1e-9)  # 0.01 rad in 10 ms
+    assert buffer.counters['velocity_replaced'] == 1
+
+
+def test_zero_stamp_is_replaced_by_the_time_of_the_clock_that_stamps() -> None:
+    buffer = JointStateBuffer(NAMES)
+    buffer.update(list(NAMES), 0.0, [0.0, 0.0], (), (), 7.0, 1.7e9)
+    assert buffer.stamp == 1.7e9
+    assert buffer.age(7.5) == 0.5
+
+
 def test_b07_extra_joints_are_ignored_and_named_once() -> None:
     buffer = JointStateBuffer(NAMES)
     assert replay('B07_extra_joints', buffer) == [UpdateOutcome.ACCEPTED]

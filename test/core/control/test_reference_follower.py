@@ -161,3 +161,69 @@ def test_trajectory_that_is_under_way_is_joined_where_it_is(follower: ReferenceF
     follower.hold(middle)
     follow(follower, points, times=[0.0, 2.0], stamp=9.0)
     np.testing.assert_array_equal(follower.sample(10.0)[0], middle)
+
+
+def test_later_trajectory_waits_and_what_runs_goes_on(follower: ReferenceFollower) -> None:
+    points = [START, START + 0.3, START + 0.5]
+    follow(follower, points)
+    before = [follower.sample(t) for t in (10.5, 11.4)]
+    turn = follower.sample(11.5)
+    follow(follower, [turn[0] + 0.2, START], stamp=11.5, times=[1.0, 2.0], now=10.2)
+    for t, expected in zip((10.5, 11.4), before):
+        for mine, given in zip(follower.sample(t), expected):
+            np.testing.assert_array_equal(mine, given)
+    # Where it begins it takes over position and velocity of what runs.
+    for mine, given in zip(follower.sample(11.5)[:2], turn[:2]):
+        np.testing.assert_allclose(mine, given, atol=1e-12)
+    assert follower.end == 13.5
+    # A third one replaces the one that waits, and only that.
+    follow(follower, [turn[0]], stamp=11.5, times=[2.0], now=10.3)
+    np.testing.assert_array_equal(follower.sample(11.4)[0], before[1][0])
+    assert follower.end == 13.5
+    with pytest.raises(TrajectoryError, match='would jump'):
+        follow(follower, [START + 1.0, START], stamp=11.9, now=10.4)
+    # Seen again after it has begun, it is what runs.
+    follow(follower, [START], stamp=14.0, times=[5.0], now=13.0)
+    assert follower.kind == 'trajectory'
+    follower.hold(START)
+    np.testing.assert_array_equal(follower.sample(100.0)[0], START)
+
+
+@pytest.mark.parametrize(
+    ('points', 'options', 'said'),
+    [
+        ([START], {'stamp': 19.0, 'times': [0.0]}, 'stamped 9 s after the present'),
+        ([START], {'stamp': 9.0, 'times': [0.0]}, 'stamped 1 s before the present'),
+        ([START], {'times': [0.0], 'velocities': [[1000.0, 0.0]]}, 'a would reach 1000'),
+        ([START], {'times': [0.0], 'accelerations': [[0.0, 1e9]]}, 'b would accelerate'),
+        ([START] * 2, {'velocities': [[1e307, 0.0], None]}, 'not finite'),
+        ([START] * 2, {'accelerations': [[0.0, 1e307], None]}, 'not finite'),
+        ([START] * 2, {'velocities': [[0.0, 0.0], [0.0, 1e200]]}, 'b would reach'),
+        ([START, START + 0.04], {'times': [0.0, 1e-300]}, 'not finite'),
+        ([START] * 2, {'accelerations': [[0.0, 2e6], None]}, 'b would'),
+        ([START], {'times': [0.0], 'accelerations': [[4e3, 0.0]]}, 'a would accelerate with 4000'),
+        ([START] * 2, {'stamp': 1.7e9}, 'the same clock'),
+    ],
+)
+def test_absurd_numbers_are_refused_and_change_nothing(
+    follower: ReferenceFollower, points: Any, options: Any, said: str
+) -> None:
+    with pytest.raises(TrajectoryError, match=said):
+        follow(follower, points, **options)
+    assert follower.kind == 'hold'
+    np.testing.assert_array_equal(follower.sample(10.0)[0], START)
+
+
+def test_stream_faster_than_the_velocity_limit_is_refused(follower: ReferenceFollower) -> None:
+    def push(k: int, speed: float) -> None:
+        t = 10.0 + 1e-3 * k
+        point = START + [speed * 1e-3 * k, 0.0]
+        follow(follower, [point], stamp=t, times=[0.0], now=t)
+
+    for k in range(100):
+        push(k, 2.9)
+    np.testing.assert_allclose(follower.sample(10.099)[1][0], 2.9, rtol=1e-6)
+    follower.hold(START)
+    with pytest.raises(TrajectoryError, match='its limit is 3'):
+        for k in range(100):
+            push(k, 6.0)

@@ -83,7 +83,7 @@ def armed(wanted: Any = (10.0, -5.0), **changes: Any) -> Run:
 
 def test_idle_guard_gives_zero_and_says_nothing() -> None:
     result = TorqueGuard(settings()).step(np.array([10.0, 10.0]), 0.0, FRESH)
-    assert result.state is GuardState.IDLE
+    assert result.state is GuardState.READY
     assert not result.must_publish
     assert result.tau.tolist() == [0.0, 0.0]
 
@@ -149,7 +149,7 @@ def test_disarm_ramps_down_and_ends_with_an_explicit_zero() -> None:
     assert first.reason == 'deactivated'
     np.testing.assert_allclose(first.tau, [10.0, -5.0], atol=1e-2)  # no step at the start
     results = [run.go([10.0, -5.0], PERIOD) for _ in range(110)]
-    final = next(r for r in results if r.state is GuardState.IDLE)
+    final = next(r for r in results if r.state is GuardState.READY)
     assert final.must_publish
     assert final.tau.tolist() == [0.0, 0.0]
     assert not results[-1].must_publish
@@ -241,7 +241,7 @@ def test_disarm_while_ramping_up_goes_on_without_a_step() -> None:
     np.testing.assert_allclose(before, [5.0, -2.5], rtol=1e-9)
     run.guard.disarm(run.now)
     np.testing.assert_allclose(run.go([10.0, -5.0], PERIOD).tau, before, atol=0.01)
-    assert run.go([10.0, -5.0], 0.25).state is GuardState.IDLE
+    assert run.go([10.0, -5.0], 0.25).state is GuardState.READY
 
 
 def test_external_fault_ramps_down_and_keeps_the_first_reason() -> None:
@@ -269,7 +269,7 @@ def test_ramp_down_ends_in_the_promised_time_even_at_the_rate_limit() -> None:
     run.guard.arm(run.now, FRESH, measured_effort=[50.0, 0.0])
     run.go([50.0, 0.0], 1.0)
     run.guard.disarm(run.now)
-    assert run.go([50.0, 0.0], slow.longest_ramp_down + PERIOD).state is GuardState.IDLE
+    assert run.go([50.0, 0.0], slow.longest_ramp_down + PERIOD).state is GuardState.READY
 
 
 def test_arming_is_refused_with_a_line_that_says_why() -> None:

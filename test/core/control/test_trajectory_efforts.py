@@ -63,6 +63,6 @@ def test_joints_of_several_coordinates_are_refused() -> None:
 
 
 def test_efforts_that_are_not_finite_are_refused() -> None:
-    huge = [np.full(6, 1e308)] * 2
+    huge = [np.full(6, 1e200)] * 2  # whose squares are beyond the range of floats
     with pytest.raises(NonFiniteError, match='sample 0'):
-        trajectory_efforts(MODEL, NAMES, [0.0, 1.0], [POINTS[0]] * 2, None, huge)
+        trajectory_efforts(MODEL, NAMES, [0.0, 1.0], [POINTS[0]] * 2, huge)

@@ -28,6 +28,7 @@ from robot_dynamics_ros.core.exceptions import (
     DimensionError,
     ModelError,
     NonFiniteError,
+    NotNumericError,
     SingularMassMatrixError,
     UnknownFrameError,
 )
@@ -120,6 +121,19 @@ def test_numbers_that_are_not_finite_are_refused_by_name(
             call(function, arguments)
 
 
+def not_numbers(right: Any) -> list[Any]:
+    """Return text, numbers with an imaginary part, and rows of different lengths."""
+    return ['abc', right.astype(str), right + 1j, [*right.tolist(), [1.0]]]
+
+
+@pytest.mark.parametrize('function, name', CASES)
+def test_what_is_not_real_numbers_is_refused_by_name(function: str, name: str) -> None:
+    arguments = {key: good(key) for key in {**VECTORS, **AT_FRAME}[function]}
+    for wrong in not_numbers(arguments[name]):
+        with pytest.raises(NotNumericError, match=f'^{name} '):
+            call(function, {**arguments, name: wrong})
+
+
 @pytest.mark.parametrize('function', AT_FRAME)
 def test_unknown_frame_is_refused_with_the_choices(function: str) -> None:
     arguments = [good(name) for name in AT_FRAME[function]]
@@ -139,6 +153,14 @@ def test_batch_of_wrong_shape_is_refused_by_name(function: str, name: str) -> No
         wrongs.append(arguments[name][:-1])
     for wrong in wrongs:
         with pytest.raises(DimensionError, match=f'{name} has shape'):
+            getattr(dynamics, function)(MODEL, *{**arguments, name: wrong}.values())
+
+
+@pytest.mark.parametrize('function, name', BATCH_CASES)
+def test_batch_of_what_is_not_real_numbers_is_refused_by_name(function: str, name: str) -> None:
+    arguments = {key: samples(key) for key in BATCHES[function]}
+    for wrong in not_numbers(arguments[name]):
+        with pytest.raises(NotNumericError, match=f'^{name} '):
             getattr(dynamics, function)(MODEL, *{**arguments, name: wrong}.values())
 
 
@@ -169,6 +191,8 @@ def test_body_regressor_refuses_other_shapes() -> None:
             dynamics.body_regressor(wrong, np.zeros(6))
         with pytest.raises(DimensionError, match='a_body has shape'):
             dynamics.body_regressor(np.zeros(6), wrong)
+    with pytest.raises(NotNumericError, match='v_body holds 1j'):
+        dynamics.body_regressor(np.full(6, 1j), np.zeros(6))
 
 
 # ------------------------------------------------------------------ no inertia, no mass

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.core.exceptions import ConfigurationError
+from robot_dynamics_ros.core.exceptions import ConfigurationError, NotNumericError
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.model.build import build_model
@@ -91,6 +91,22 @@ def test_urdf_values_are_taken_over() -> None:
     for cls in (FrictionModel, DryFriction):
         with pytest.raises(ConfigurationError, match="joint 'j1': viscous is -0.7"):
             cls.from_model(model_with(-0.7, 0.4))  # A36b: negative friction
+
+
+@pytest.mark.parametrize('cls', [FrictionModel, DryFriction])
+def test_description_that_states_no_friction_is_no_friction_model(cls: Any) -> None:
+    with pytest.raises(ConfigurationError, match="'pendulum' states neither damping.*file"):
+        cls.from_model(model_with(0.0, 0.0))
+    assert cls.from_model(model_with(0.7, 0.0)).viscous.tolist() == [0.7]
+    assert cls.from_model(model_with(0.0, 0.4)).coulomb_positive.tolist() == [0.4]
+    nothing_moves = build_model(RobotDescription('table', (Link('base'),), ()))
+    assert cls.from_model(nothing_moves).joint_names == ()
+
+
+@pytest.mark.parametrize('value', ['0.7', [0.7, None], [0.7, 0.2j]])
+def test_values_that_are_not_numbers_are_refused_by_name(value: Any) -> None:
+    with pytest.raises(NotNumericError, match='^viscous '):
+        smooth(viscous=value)
 
 
 @pytest.mark.parametrize(

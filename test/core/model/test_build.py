@@ -31,6 +31,7 @@ from robot_dynamics_ros.core.dynamics import (
 from robot_dynamics_ros.core.exceptions import (
     ModelError,
     NonFiniteError,
+    NotNumericError,
     UnknownFrameError,
     UnknownJointError,
 )
@@ -234,6 +235,39 @@ def test_gravity_is_part_of_the_model_and_must_be_finite() -> None:
     np.testing.assert_array_equal(generalized_gravity(ceiling, q), -generalized_gravity(model, q))
     with pytest.raises(NonFiniteError, match='gravity'):
         model.with_gravity([0.0, np.nan, 0.0])
+
+
+@pytest.mark.parametrize('value', ['a', '1.5', 1.0 + 2.0j, None, [[1.0], [2.0, 3.0]], {}])
+def test_option_that_is_not_numbers_is_refused_by_name(value: Any) -> None:
+    description = arm(revolute('j1', 'base', 'l1'), revolute('j2', 'l1', 'l2'))
+    model = build_model(description)
+    for option, name in (
+        ({'locked': {'j1': value}}, "lock value of joint 'j1'"),
+        ({'armature': {'j1': value}}, "armature of joint 'j1'"),
+        ({'gravity': value}, 'gravity'),
+        ({'gravity': (0.0, 0.0, value)}, 'gravity'),
+    ):
+        with pytest.raises(NotNumericError, match=f'^{name} '):
+            build_model(description, **option)
+    with pytest.raises(NotNumericError, match='^gravity '):
+        model.with_gravity(value)
+    with pytest.raises(NotNumericError, match='^armature '):
+        model.with_armature([0.0, value])
+    for field, name in (('mass', 'mass'), ('com', 'com'), ('inertia', 'inertia')):
+        values = {'mass': 1.0, 'frame': 'l2', field: value}
+        with pytest.raises(NotNumericError, match=f'^payload {name} '):
+            Payload(**values)
+    for field in ('com', 'inertia'):
+        numbers: dict[str, Any] = {'com': np.zeros(3), 'inertia': np.eye(3), field: value}
+        with pytest.raises(NotNumericError, match=f'^{field} '):
+            Inertial(1.0, **numbers)
+
+
+def test_options_by_joint_must_be_mappings() -> None:
+    description = arm(revolute('j1', 'base', 'l1'))
+    for option in ('locked', 'armature'):
+        with pytest.raises(ModelError, match=rf'{option} is \[1.0\], expected a mapping of joint'):
+            build_model(description, **{option: [1.0]})
 
 
 def test_arrays_of_a_model_cannot_be_written() -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.core.exceptions import NotNumericError
 from robot_dynamics_ros.core.signals.joint_motion import joint_motion
 from robot_dynamics_ros.core.signals.zero_phase import ZeroPhaseFilter
 
@@ -63,3 +64,9 @@ def test_robot_at_rest_has_no_disagreement_to_state() -> None:
     still = np.ones_like(POSITION)
     motion = joint_motion(STAMPS, still, 0.0 * still, ZeroPhaseFilter(5.0))
     assert np.abs(motion.a).max() < 1e-6  # rounding through two derivatives at 100 Hz
+
+
+def test_velocity_that_is_not_real_numbers_is_refused() -> None:
+    for wrong in (VELOCITY + 1j, 'abc', VELOCITY.astype(str)):
+        with pytest.raises(NotNumericError, match='^velocity '):
+            joint_motion(STAMPS, POSITION, wrong, ZeroPhaseFilter(5.0))

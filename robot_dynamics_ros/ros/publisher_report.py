@@ -1,0 +1,83 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Who else publishes on the topics of a node: two commands on one robot are a fault in wiring."""
+
+from __future__ import annotations
+
+from rclpy.node import Node
+
+from robot_dynamics_ros.ros.diagnostics import Level, Report
+
+WATCHDOG = 'effort_watchdog_node'
+"""Name of the node that may command beside a controller, because it does so in its place."""
+
+
+class PublisherReport:
+    """
+    Report unexpected publishers, and log when they come.
+
+    Parameters
+    ----------
+    node : Node
+        Node whose topics are looked at.
+    commands : str
+        Topic on which only the node itself, and a watchdog, should publish.
+    states : str
+        Topic on which one node should publish.
+
+    """
+
+    def __init__(self, node: Node, commands: str, states: str) -> None:
+        self._node = node
+        self._commands = node.resolve_topic_name(commands)
+        self._states = node.resolve_topic_name(states)
+        self._message = ''
+
+    def __call__(self) -> Report:
+        """Return the report."""
+        own = self._node.get_fully_qualified_name()
+        rivals = [
+            name
+            for name in self._publishers(self._commands, fewest=2)
+            if name != own and name.rsplit('/', 1)[1] != WATCHDOG
+        ]
+        sources = self._publishers(self._states, fewest=2)
+        said = []
+        if rivals:
+            said.append(f'{self._commands} is also commanded by {_listed(rivals)}')
+        if len(sources) > 1:
+            said.append(f'{self._states} comes from {_listed(sources)}')
+        message = '; '.join(said)
+        if message and message != self._message:
+            self._node.get_logger().warning(message)
+        self._message = message
+        values = {
+            f'publishers of {topic}': self._node.count_publishers(topic)
+            for topic in (self._commands, self._states)
+        }
+        return Report(Level.WARN if message else Level.OK, message or 'as expected', values)
+
+    def _publishers(self, topic: str, fewest: int) -> list[str]:
+        """Return the nodes that publish on a topic, if there are at least so many publishers."""
+        if self._node.count_publishers(topic) < fewest:
+            return []
+        return sorted(
+            f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+            for info in self._node.get_publishers_info_by_topic(topic)
+        )
+
+
+def _listed(names: list[str]) -> str:
+    return ', '.join(names)

@@ -1,0 +1,161 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""effort_watchdog_node beside a controller in another process, which is killed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
+
+from robot_dynamics_ros.core.control.guard_state import GuardState
+from robot_dynamics_ros.core.dynamics import generalized_gravity
+from robot_dynamics_ros.core.model.urdf import load_urdf
+from robot_dynamics_ros.nodes.effort_watchdog_node import EffortWatchdogNode
+from robot_dynamics_ros.resources import urdf_path
+from ros_graph import Graph, StateFeed, Statuses
+
+ORDER = [f'joint_{i}' for i in (2, 1, 3, 4, 5, 6)]
+NAMES = [f'joint_{i}' for i in range(1, 7)]
+Q = np.array([0.3, -1.2, 1.0, -0.5, 0.4, 0.1])
+COMMANDS = 'effort_controller/commands'
+LEFT = [60.0, 5.0, -20.0, 3.0, 1.0, -0.5]  # in the order of the controller
+RATES = [1500.0, 1500.0, 1500.0, 280.0, 280.0, 280.0]
+
+
+class Scene:
+    """A watchdog, the states that it hears, and a controller that this test plays."""
+
+    def __init__(self, graph: Graph, **parameters: Any) -> None:
+        self.graph = graph
+        self.statuses = Statuses(graph)
+        values: dict[str, Any] = {
+            'robot_description_file': 'package://robot_dynamics_ros/urdf/es5.urdf.xacro',
+            'joints': ORDER,
+            'gravity_compensated_by_hardware': False,
+            'stale_state_policy': 'hold_gravity',
+            'grace_time': 0.5,
+            'ramp_down_time': 0.2,
+            'command_timeout': 0.15,
+            'effort_rate_limits': RATES,
+            'autostart': True,
+            'crosscheck': False,
+        }
+        self.node = graph.add(EffortWatchdogNode, **{**values, **parameters})
+        self.feed = StateFeed(graph, NAMES)
+        self.feed.position = Q
+        self.publisher = graph.probe.create_publisher(Float64MultiArray, COMMANDS, 1)
+        self.commands = graph.collect(Float64MultiArray, COMMANDS)
+        assert graph.spin_until(lambda: self.node.is_active and self.node.buffer.is_complete)
+        assert graph.matched(self.publisher, 2)
+        gravity = generalized_gravity(load_urdf(urdf_path('es5.urdf.xacro')), Q)
+        self.gravity = gravity[[1, 0, 2, 3, 4, 5]]
+
+    def command(self, values: Any, times: int = 5) -> None:
+        for _ in range(times):
+            self.publisher.publish(Float64MultiArray(data=list(map(float, values))))
+            self.graph.spin_for(0.02)
+
+    def reaches(self, state: GuardState) -> bool:
+        return self.graph.spin_until(lambda: self.node.guard.state is state)
+
+    def own_torques(self) -> Any:
+        """Return the torques of the watchdog, after those of the controller."""
+        return np.array([command.data for command in self.commands[4:]])
+
+
+def test_silence_under_torque_is_answered_by_gravity_and_then_zero(graph: Graph) -> None:
+    scene = Scene(graph)
+    scene.command(LEFT)
+    assert scene.reaches(GuardState.RAMPING_DOWN)
+    assert graph.spin_until(lambda: np.allclose(scene.commands[-1].data, scene.gravity, atol=1e-9))
+    assert graph.spin_until(lambda: 'taken over' in scene.statuses.message('watchdog'))
+    assert scene.reaches(GuardState.FAULT)
+    assert graph.spin_until(lambda: not np.any(scene.commands[-1].data))
+    torque = scene.own_torques()
+    assert torque[0].tolist() == LEFT
+    assert np.isfinite(torque).all()
+    # Steps of 5 ms; a late one may make up for at most 20 ms.
+    assert (abs(np.diff(torque, axis=0)) <= 0.02 * np.array(RATES) + 1e-9).all()
+    count = len(scene.commands)
+    graph.spin_for(0.4)
+    assert len(scene.commands) == count, 'silence afterwards'
+
+
+def test_controller_that_ends_at_zero_is_left_alone(graph: Graph) -> None:
+    scene = Scene(graph)
+    scene.command(LEFT)
+    scene.command(np.zeros(6))
+    graph.spin_for(0.5)
+    assert scene.node.guard.state is GuardState.READY
+    assert len(scene.commands) == 10
+
+
+@pytest.mark.parametrize('bad', [[1.0], [float('nan')] * 6])
+def test_nonsense_keeps_the_watchdog_from_nothing(graph: Graph, bad: list[float]) -> None:
+    scene = Scene(graph)
+    scene.command(LEFT)
+    scene.command(bad, 12)  # for 0.24 s
+    assert scene.reaches(GuardState.RAMPING_DOWN)
+
+
+def test_controller_that_comes_back_is_given_way(graph: Graph) -> None:
+    scene = Scene(graph, grace_time=30.0)
+    scene.command(LEFT)
+    assert scene.reaches(GuardState.RAMPING_DOWN)
+    graph.spin_for(0.3)
+    scene.command(scene.gravity + 1.0)
+    assert scene.node.guard.state is GuardState.READY
+    scene.commands.clear()
+    scene.command(scene.gravity + 1.0, 3)
+    assert len(scene.commands) == 3, 'no torque but that of the controller'
+    assert scene.reaches(GuardState.RAMPING_DOWN), 'it watches again'
+
+
+def test_hand_back_ends_its_commands(graph: Graph) -> None:
+    scene = Scene(graph, grace_time=30.0)
+    client = graph.probe.create_client(Trigger, '/effort_watchdog_node/hand_back')
+    assert graph.call(client, Trigger.Request()).message == 'watching already'
+    scene.command(LEFT)
+    assert scene.reaches(GuardState.RAMPING_DOWN)
+    answer = graph.call(client, Trigger.Request())
+    assert answer.success
+    assert 'no command for' in answer.message
+    graph.spin_for(0.1)
+    count = len(scene.commands)
+    graph.spin_for(0.3)
+    assert len(scene.commands) == count
+
+
+def test_states_that_never_came_leave_only_the_ramp_to_zero(graph: Graph) -> None:
+    scene = Scene(graph)
+    scene.feed.is_on = False
+    scene.node.buffer.clear()
+    scene.command(LEFT)
+    assert scene.reaches(GuardState.RAMPING_DOWN)
+    assert 'holding' not in scene.node.guard.reason
+    assert scene.reaches(GuardState.FAULT)
+
+
+def test_deactivation_ends_the_grace_time(graph: Graph) -> None:
+    scene = Scene(graph, grace_time=30.0)
+    scene.command(LEFT)
+    assert scene.reaches(GuardState.RAMPING_DOWN)
+    scene.node.trigger_deactivate()
+    assert scene.node.is_at_rest()
+    assert graph.spin_until(lambda: not np.any(scene.commands[-1].data))

@@ -1,0 +1,402 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What becomes of the torque when something goes wrong, between processes over DDS.
+
+The simulated arm, which keeps the last command for ever, the controller and the watchdog run in
+processes of their own. The joint states pass through this process, which spoils them. After each
+fault the arm is put back and the torque is switched on again. A table tells what happened.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+import copy
+from dataclasses import dataclass, field
+import signal
+import time
+from typing import Any
+
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+import numpy as np
+import pytest
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool, Trigger
+
+from node_processes import Processes
+from robot_dynamics_ros.core.dynamics import generalized_gravity
+from robot_dynamics_ros.core.model.urdf import load_urdf
+from robot_dynamics_ros.report.table import format_table
+from robot_dynamics_ros.resources import urdf_path
+from ros_graph import Graph, Statuses
+
+NAMES = [f'joint_{i}' for i in range(1, 7)]
+COMMANDS = 'effort_controller/commands'
+POSE = np.array([0.3, -0.9, 0.8, 0.2, 0.4, 0.0])
+LIMIT = np.array([150.0, 150.0, 150.0, 28.0, 28.0, 28.0])
+RATE = 10.0 * LIMIT
+TIMEOUT, COMMAND_TIMEOUT, GRACE, RAMP = 0.2, 0.35, 0.5, 0.2
+# What a busy machine may add, and the last bit of the rate limit.
+SLACK = 0.5
+START = 60.0
+"""Longest wait for a process to start [s]."""
+
+Relay = Callable[['Bench', JointState], None]
+
+
+@dataclass
+class Row:
+    """One line of the table."""
+
+    fault: str
+    torque: str
+    time_to_safe: str
+    recovered: str
+
+
+@dataclass
+class Bench:
+    """The processes, the relay of the joint states, and the commands that went by."""
+
+    graph: Graph
+    processes: Processes
+    relay: Relay = field(default=lambda bench, message: bench.pass_on(message))
+    commands: list[tuple[float, Any]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    count: int = 0
+    kept: list[JointState] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        probe = self.graph.probe
+        self.statuses = Statuses(self.graph)
+        self.states = probe.create_publisher(JointState, 'joint_states', 1)
+        probe.create_subscription(JointState, 'plant/joint_states', self._on_state, 1)
+        probe.create_subscription(Float64MultiArray, COMMANDS, self._on_command, 1000)
+        self.enabling = probe.create_client(SetBool, '/gravity_compensation_node/enable')
+        self.resetting = probe.create_client(Trigger, '/gravity_compensation_node/reset')
+        self.changing = probe.create_client(ChangeState, '/forward_simulation_node/change_state')
+        self.gravity = generalized_gravity(load_urdf(urdf_path('es5.urdf.xacro')), POSE)
+        self.start_plant()
+        self.watchdog = self.processes.configured(
+            'effort_watchdog_node',
+            grace_time=str(GRACE),
+            ramp_down_time=str(RAMP),
+            command_timeout=str(COMMAND_TIMEOUT),
+            state_timeout=str(TIMEOUT),
+        )
+        self.start_controller()
+
+    def start_plant(self) -> None:
+        self.plant = self.processes.configured(
+            'forward_simulation_node',
+            '-r',
+            'joint_states:=plant/joint_states',
+            state_rate='250.0',
+            initial_positions=str(POSE.tolist()),
+            brake_release_delay='0.5',
+        )
+
+    def start_controller(self) -> None:
+        self.controller = self.processes.configured(
+            'gravity_compensation_node',
+            ramp_up_time='0.2',
+            ramp_down_time=str(RAMP),
+            grace_time=str(GRACE),
+            state_timeout=str(TIMEOUT),
+            crosscheck='false',
+            armature='[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]',
+        )
+
+    def _on_state(self, message: JointState) -> None:
+        self.count += 1
+        self.relay(self, message)
+
+    def pass_on(self, message: JointState | bytes) -> None:
+        self.states.publish(message)
+
+    def _on_command(self, message: Float64MultiArray) -> None:
+        self.commands.append((time.monotonic(), np.array(message.data)))
+
+    def is_carrying(self) -> bool:
+        return bool(self.commands) and np.allclose(self.commands[-1][1], self.gravity, atol=0.05)
+
+    def change_plant(self, transition: int) -> None:
+        request = ChangeState.Request(transition=Transition(id=transition))
+        assert self.graph.call(self.changing, request).success
+
+    def recover(self) -> None:
+        """Put the arm back and switch the torque on."""
+        self.relay = type(self).pass_on
+        self.change_plant(Transition.TRANSITION_DEACTIVATE)
+        self.change_plant(Transition.TRANSITION_ACTIVATE)
+        self.graph.spin_for(0.2)
+        self.graph.call(self.enabling, SetBool.Request(data=False))
+        assert self.graph.spin_until(
+            lambda: self.graph.call(self.resetting, Trigger.Request()).success
+        )
+        assert self.graph.spin_until(
+            lambda: self.graph.call(self.enabling, SetBool.Request(data=True)).success
+        ), self.statuses.message('torque')
+        assert self.graph.spin_until(self.is_carrying), self.statuses.message('torque')
+        self.graph.spin_for(0.6)  # the brakes are released
+
+    def spoil(self, relay: Relay, seconds: float = 1.0) -> float:
+        """Put a fault in for some time; return when it began."""
+        self.commands.clear()
+        began = time.monotonic()
+        self.relay = relay
+        self.graph.spin_for(seconds)
+        self.relay = type(self).pass_on
+        return began
+
+    def note(self, fault: str, torque: str, safe: float | None, recovered: str) -> None:
+        text = '' if safe is None else f'{safe:.2f} s'
+        self.rows.append(Row(fault, torque, text, recovered))
+
+    def assert_bounded(self) -> None:
+        """Assert what holds for every command, whatever happens."""
+        torque = np.array([data for _, data in self.commands])
+        assert np.isfinite(torque).all()
+        assert (abs(torque) <= LIMIT).all()
+        # The rate limit counts the time since the last command up to 20 ms.
+        assert (abs(np.diff(torque, axis=0)) <= 0.02 * RATE + 1e-9).all()
+
+    def time_to_zero(self, began: float) -> float:
+        assert self.graph.spin_until(
+            lambda: bool(self.commands) and not np.any(self.commands[-1][1])
+        ), 'the torque outlives its source'
+        return max(at for at, data in self.commands if np.any(data)) - began
+
+
+@pytest.fixture(scope='module')
+def bench() -> Iterator[Bench]:
+    graph, processes = Graph(), Processes()
+    try:
+        bench = Bench(graph, processes)
+        assert graph.spin_until(bench.is_carrying, START), bench.statuses.message('torque')
+        assert graph.spin_until(
+            lambda: bench.statuses.message('watchdog') == 'under torque', START
+        )
+        graph.spin_for(0.8)
+        yield bench
+        rows = [[row.fault, row.torque, row.time_to_safe, row.recovered] for row in bench.rows]
+        print('\n' + format_table(['fault', 'torque', 'time to zero', 'recovered'], rows))
+    finally:
+        processes.end()
+        graph.close()
+
+
+def edited(**changes: Any) -> Relay:
+    """Return a relay that changes fields of each message; callables get the message."""
+
+    def relay(bench: Bench, message: JointState) -> None:
+        for name, change in changes.items():
+            setattr(message, name, change(message) if callable(change) else change)
+        bench.pass_on(message)
+
+    return relay
+
+
+def stamped(shift: Callable[[Bench, int], int]) -> Relay:
+    """Return a relay that sets the stamp to what `shift` makes of bench and stamp [ns]."""
+
+    def relay(bench: Bench, message: JointState) -> None:
+        stamp = message.header.stamp
+        value = shift(bench, stamp.sec * 10**9 + stamp.nanosec)
+        stamp.sec, stamp.nanosec = divmod(value, 10**9)
+        bench.pass_on(message)
+
+    return relay
+
+
+def tenth(bench: Bench, message: JointState) -> None:
+    if bench.count % 10 == 0:
+        bench.pass_on(message)
+
+
+def bursts(bench: Bench, message: JointState) -> None:
+    bench.kept.append(message)
+    if len(bench.kept) >= 12:
+        for kept in bench.kept:
+            bench.pass_on(kept)
+        bench.kept.clear()
+
+
+def shuffled(message: JointState) -> None:
+    order = np.random.default_rng().permutation(len(message.name))
+    for name in ('name', 'position', 'velocity'):
+        values = list(getattr(message, name))
+        setattr(message, name, [values[i] for i in order])
+
+
+def in_another_order(bench: Bench, message: JointState) -> None:
+    message.effort = []
+    shuffled(message)
+    bench.pass_on(message)
+
+
+def jump(bench: Bench, message: JointState) -> None:
+    if bench.count % 25 == 0:
+        message.position[1] += 1.0
+    bench.pass_on(message)
+
+
+def extra(bench: Bench, message: JointState) -> None:
+    message.name = ['finger', *message.name]
+    for name in ('position', 'velocity', 'effort'):
+        values = getattr(message, name)
+        setattr(message, name, [float('nan'), *values] if len(values) else [])
+    bench.pass_on(message)
+
+
+def with_garbage(bench: Bench, message: JointState) -> None:
+    bench.pass_on(message)
+    content = serialize_message(message)
+    rng = np.random.default_rng(bench.count)
+    for cut in (0, 3, 17, len(content) // 2):
+        bench.pass_on(bytes(content[:cut]) + rng.bytes(8))
+
+
+def without(name: str) -> Relay:
+    def relay(bench: Bench, message: JointState) -> None:
+        keep = [i for i, each in enumerate(message.name) if each != name]
+        for key in ('name', 'position', 'velocity', 'effort'):
+            values = list(getattr(message, key))
+            setattr(message, key, [values[i] for i in keep] if values else [])
+        bench.pass_on(message)
+
+    return relay
+
+
+def nothing(bench: Bench, message: JointState) -> None:
+    return
+
+
+def nan_position(message: JointState) -> Any:
+    position = copy.copy(message.position)
+    position[3] = float('nan')
+    return position
+
+
+HARMLESS: dict[str, Relay] = {
+    'states at a tenth of the rate': tenth,
+    'states in bursts': bursts,
+    'another order in every message': in_another_order,
+    'unused joint with NaN': extra,
+    'NaN velocity, infinite effort': edited(velocity=[float('nan')] * 6, effort=[np.inf] * 6),
+    'empty velocity and effort': edited(velocity=[], effort=[]),
+    'position jumps now and then': jump,
+    'zero stamps': stamped(lambda bench, stamp: 0),
+    'stamps step back now and then': stamped(
+        lambda bench, stamp: stamp - (20_000_000 if bench.count % 3 == 0 else 0)
+    ),
+    'stamps of a simulation started again': stamped(lambda bench, stamp: stamp % 10**12),
+    'garbage on the state topic': with_garbage,
+}
+
+DANGEROUS: dict[str, Relay] = {
+    'states stop': nothing,
+    'NaN in a position': edited(position=nan_position),
+    'infinite position': edited(position=[np.inf] * 6),
+    'a joint is missing': without('joint_3'),
+    'short arrays': edited(position=lambda message: list(message.position)[:4]),
+    'a name twice': edited(name=['joint_1', *NAMES[:5]]),
+    'other joints only': edited(name=[f'leg_{i}' for i in range(6)]),
+    'one stamp for ever': stamped(lambda bench, stamp: 10**9),
+    'speed beyond the limit': edited(velocity=[0.0, 5.5, 0.0, 0.0, 0.0, 0.0]),
+}
+
+IN_CI = ('states in bursts', 'garbage on the state topic', 'states stop', 'a joint is missing')
+
+
+def faults(kinds: dict[str, Relay]) -> list[Any]:
+    """Return the faults as parameters; most of them belong to the long runs."""
+    return [
+        pytest.param(name, id=name, marks=() if name in IN_CI else pytest.mark.soak)
+        for name in kinds
+    ]
+
+
+@pytest.mark.parametrize('fault', faults(HARMLESS))
+def test_torque_stays_right(bench: Bench, fault: str) -> None:
+    began = bench.spoil(HARMLESS[fault])
+    times = np.array([began, *(at for at, _ in bench.commands), time.monotonic()])
+    torque = np.array([data for _, data in bench.commands])
+    bench.assert_bounded()
+    assert np.diff(times).max() < 0.3, 'the stream of commands goes on'
+    # The arm holds still: friction carries the millimetres that it may have moved.
+    np.testing.assert_allclose(torque, np.tile(bench.gravity, (len(torque), 1)), atol=0.5)
+    bench.note(fault, 'kept', None, 'of itself')
+    bench.graph.spin_for(0.3)
+    assert bench.is_carrying()
+
+
+@pytest.mark.parametrize('fault', faults(DANGEROUS))
+def test_torque_ends_in_time(bench: Bench, fault: str) -> None:
+    began = bench.spoil(DANGEROUS[fault])
+    safe = bench.time_to_zero(began)
+    bench.assert_bounded()
+    assert safe < TIMEOUT + GRACE + RAMP + SLACK
+    assert bench.graph.spin_until(lambda: 'fault' in bench.statuses.message('torque'))
+    reason = bench.statuses.message('torque')
+    bench.recover()
+    bench.note(fault, reason, safe, 'reset, enable')
+
+
+def test_killed_plant_is_told_from_its_return(bench: Bench) -> None:
+    bench.commands.clear()
+    bench.plant.kill()
+    began = time.monotonic()
+    safe = bench.time_to_zero(began)
+    bench.assert_bounded()
+    assert safe < TIMEOUT + GRACE + RAMP + SLACK
+    bench.start_plant()
+    count = bench.count
+    assert bench.graph.spin_until(lambda: bench.count > count + 100, START)
+    assert bench.controller.poll() is None
+    assert not np.any(bench.commands[-1][1]), 'its return alone switches nothing on'
+    bench.recover()
+    bench.note('plant killed and started again', 'gravity, then zero', safe, 'reset, enable')
+
+
+@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGKILL])
+def test_killed_controller_leaves_no_torque(bench: Bench, number: signal.Signals) -> None:
+    assert bench.graph.spin_until(lambda: bench.statuses.message('watchdog') == 'under torque')
+    bench.commands.clear()
+    bench.controller.send_signal(number)
+    began = time.monotonic()
+    safe = bench.time_to_zero(began)
+    bench.assert_bounded()
+    assert safe < COMMAND_TIMEOUT + GRACE + RAMP + SLACK
+    if number == signal.SIGKILL:
+        assert safe > COMMAND_TIMEOUT + GRACE
+        assert bench.graph.spin_until(
+            lambda: 'has taken over' in bench.statuses.message('watchdog')
+        )
+    bench.controller.wait(10.0)
+    # Still and in its place for the controller that comes.
+    bench.change_plant(Transition.TRANSITION_DEACTIVATE)
+    bench.change_plant(Transition.TRANSITION_ACTIVATE)
+    bench.start_controller()
+    assert bench.graph.spin_until(bench.is_carrying, START)
+    bench.graph.spin_for(0.6)
+    assert bench.is_carrying()
+    assert bench.graph.spin_until(lambda: bench.statuses.message('watchdog') == 'under torque')
+    what = 'ramped to zero' if number == signal.SIGTERM else 'watchdog: gravity, then zero'
+    bench.note(f'controller gets {number.name}', what, safe, 'started again')
