@@ -75,7 +75,7 @@ class EffortWatchdogNode(RobotNode[EffortWatchdogParameters]):
         self.watch = CommandWatch(len(names), parameters.command_timeout)
         self._law = None
         if not parameters.gravity_compensated_by_hardware:
-            self._law = GravityCompensationLaw(model)
+            self._law = GravityCompensationLaw(model, scale=parameters.scale)
         self._takeovers = 0
         self._limit_counts, self._state_counts = Changes(), Changes()
         self._command_counts = Changes()

@@ -32,12 +32,12 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.control.laws import InverseDynamicsLaw, Terms
 from robot_dynamics_ros.core.control.reference_follower import ReferenceFollower
-from robot_dynamics_ros.core.exceptions import ConfigurationError, RobotDynamicsError
+from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.model.robot_model import RobotModel
-from robot_dynamics_ros.ros.conversions import points_from_message
 from robot_dynamics_ros.ros.diagnostics import Level, Report
 from robot_dynamics_ros.ros.node_parameters import InverseDynamicsParameters
 from robot_dynamics_ros.ros.qos import REFERENCE
+from robot_dynamics_ros.ros.reference_input import ReferenceInput
 from robot_dynamics_ros.ros.robot_source import continuous_joints, joint_order
 from robot_dynamics_ros.ros.running import run
 from robot_dynamics_ros.ros.torque_node import TorqueNode
@@ -60,16 +60,16 @@ class InverseDynamicsNode(TorqueNode[InverseDynamicsParameters, InverseDynamicsL
             largest_jump=parameters.reference_jump,
             stream_timeout=parameters.reference_timeout,
         )
-        self._references = {'accepted': 0, 'rejected': 0}
-        self._rejection = ''
+        self.references = ReferenceInput(self.follower, self._present)
         self._reference_subscription = self.create_subscription(
-            JointTrajectory, '~/reference', self._on_reference, REFERENCE
+            JointTrajectory, '~/reference', self._on_reference, REFERENCE, raw=True
         )
         self.diagnostics.add('reference', self._report_reference)
 
     def cleanup(self) -> None:
         """Take away what `configure` built."""
         self.destroy_subscription(self._reference_subscription)
+        self.references.close()
         super().cleanup()
 
     def make_law(
@@ -110,16 +110,21 @@ class InverseDynamicsNode(TorqueNode[InverseDynamicsParameters, InverseDynamicsL
 
     def begin(self) -> None:
         """Hold the arm where it is."""
+        self.references.drop()
         self.follower.hold(self.buffer.q)
 
     def on_time_reset(self) -> None:
         """Hold the arm where it is: what was to come belongs to another time."""
         self.get_logger().warning('the time of the joint states went back; holding')
+        self.references.drop()
         self.follower.hold(self.buffer.q)
 
     def wanted_torque(self) -> Vector:
         """Return the torque of the law at the time of the state."""
         buffer = self.buffer
+        rejection = self.references.poll()
+        if rejection:
+            self._log_rejection(rejection)
         reference = self.follower.sample(buffer.stamp)
         return self.law.command(buffer.q, buffer.v, reference)
 
@@ -138,29 +143,17 @@ class InverseDynamicsNode(TorqueNode[InverseDynamicsParameters, InverseDynamicsL
 
         return commit
 
-    def _on_reference(self, message: JointTrajectory) -> None:
-        points = points_from_message(message)
-        try:
-            if not self.is_active:
-                raise ConfigurationError('the node is not active')
-            self.follower.follow(
-                points.joint_names,
-                points.stamp,
-                points.times,
-                points.positions,
-                points.velocities,
-                points.accelerations,
-                self._present(),
-            )
-        except RobotDynamicsError as error:
-            self._references['rejected'] += 1
-            self._rejection = ' '.join(str(error).split())
-            self.get_logger().error(
-                f'reference rejected: {self._rejection}', throttle_duration_sec=1.0
-            )
-        else:
-            self._references['accepted'] += 1
-            self._rejection = ''
+    def _on_reference(self, message: bytes) -> None:
+        rejection = (
+            self.references.take(message)
+            if self.is_active
+            else self.references.reject('the node is not active')
+        )
+        if rejection:
+            self._log_rejection(rejection)
+
+    def _log_rejection(self, rejection: str) -> None:
+        self.get_logger().error(f'reference rejected: {rejection}', throttle_duration_sec=1.0)
 
     def _present(self) -> float:
         """Return the present time in the time of the stamps [s]."""
@@ -168,9 +161,15 @@ class InverseDynamicsNode(TorqueNode[InverseDynamicsParameters, InverseDynamicsL
         return self.buffer.stamp + min(since, self.parameters.state_timeout)
 
     def _report_reference(self) -> Report:
-        values = {'kind': self.follower.kind, **self._references}
-        if self._rejection:
-            return Report(Level.WARN, f'last reference rejected: {self._rejection}', values)
+        references = self.references
+        values = {
+            'kind': self.follower.kind,
+            'accepted': references.accepted,
+            'rejected': references.rejected,
+        }
+        if references.rejection:
+            message = f'last reference rejected: {references.rejection}'
+            return Report(Level.WARN, message, values)
         return Report(Level.OK, self.follower.kind, values)
 
 

@@ -189,6 +189,12 @@ class JointForceRelayParameters(RobotParameters):
 class EffortWatchdogParameters(TorqueParameters):
     """Parameters of `effort_watchdog_node`."""
 
+    scale: float = parameter(
+        'Factor on the gravity torque that hold_gravity holds; as in the node that commands.',
+        1.0,
+        low=0.0,
+        high=1.5,
+    )
     command_timeout: float = parameter(
         'Silence of the commands after which the node takes over, on a steady clock; longer than '
         'state_timeout, for which a controller without states is silent.',

@@ -44,6 +44,7 @@ class _HasFriction(Protocol):
 
 
 _SCHEME = 'package://'
+_XACRO = '<xacro:'
 
 
 def load_robot(parameters: RobotParameters, description: str) -> RobotModel:
@@ -72,6 +73,8 @@ def load_robot(parameters: RobotParameters, description: str) -> RobotModel:
 
     """
     file = parameters.robot_description_file
+    if not file:
+        _require_plain_urdf(description)
     xacro_args = dict(argument.split(':=', 1) for argument in parameters.xacro_args)
     model = load_urdf(
         resolved_path(file) if file else description,
@@ -88,6 +91,19 @@ def load_robot(parameters: RobotParameters, description: str) -> RobotModel:
         model = model.with_armature(dict(zip(joint_order(parameters, model), parameters.armature)))
     payload = payload_of(parameters)
     return model if payload is None else model.with_payload(payload)
+
+
+def _require_plain_urdf(description: str) -> None:
+    """Refuse what a stranger could make us open files with."""
+    if not description.lstrip('\ufeff \t\r\n').startswith('<'):
+        raise ConfigurationError(
+            f'robot_description is no XML: it begins with {description[:40]!r}'
+        )
+    if _XACRO in description:
+        raise ConfigurationError(
+            'robot_description holds xacro; publish it expanded, as robot_state_publisher does '
+            'with the output of the command xacro'
+        )
 
 
 def _gravity(parameters: RobotParameters) -> tuple[float, ...]:

@@ -56,7 +56,7 @@ from robot_dynamics_ros.ros.diagnostics import (
     Report,
 )
 from robot_dynamics_ros.ros.lifecycle import RobotNode
-from robot_dynamics_ros.ros.publisher_report import PublisherReport
+from robot_dynamics_ros.ros.publisher_report import PublisherReport, WATCHDOG
 from robot_dynamics_ros.ros.qos import LATCHED, STATE_IN
 from robot_dynamics_ros.ros.realtime import apply_scheduling, Scheduling
 from robot_dynamics_ros.ros.robot_parameters import TorqueParameters
@@ -86,6 +86,9 @@ RAMP_PERIOD = 0.005
 
 _STATE_GAP = 0.02
 """Time without a state after which the ramp down goes on without it [s]."""
+
+_HANG = 0.1
+"""Pause of the loop beyond two timeouts of the states that is a fault [s]."""
 
 _NO_VELOCITY: tuple[float, ...] = ()
 
@@ -124,6 +127,8 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         self._reader = JointStateReader()
         self._stamp = (0, 0)
         self._received = -inf
+        self._last_command = -inf
+        self._longest_pause = _HANG + 2.0 * parameters.state_timeout
         self._ignores_velocity = parameters.velocity_source == 'estimated'
         self._statistics = LoopStatistics(parameters.deadline)
         self._pauses = CollectorPauses()
@@ -212,6 +217,7 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         self._stamp, self._received = (state.sec, state.nanosec), now
         if outcome is UpdateOutcome.TIME_RESET and self.is_active:
             self.on_time_reset()
+        self._notice_hang(now)
         is_commanding = self.guard.state.is_commanding
         self.self_test.add(
             self.buffer.q,
@@ -222,6 +228,24 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         if is_commanding:
             self.guard.watch_state(self.buffer.q, self.buffer.v, now)
             self._command(now)
+
+    def _notice_hang(self, now: float) -> None:
+        """
+        Fail when nothing has been commanded for longer than any silence of states explains.
+
+        The process was stopped, or starved. A watchdog has acted meanwhile, if there is one.
+
+        """
+        pause = now - self._last_command
+        self._last_command = now
+        if not self.guard.state.is_commanding or pause <= self._longest_pause:
+            return
+        reason = f'no command was sent for {pause:.3f} s: the process was held up'
+        if self._outputs.is_shared:
+            self.guard.abandon(f'{reason}; {WATCHDOG} has the robot')
+            self.get_logger().error(self.guard.reason)
+        else:
+            self.guard.fail(now, reason)
 
     def _present_stamp(self) -> float | None:
         """Return the present time of the clock of stamps [s], None while a simulation is at 0."""
@@ -247,6 +271,7 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
     def _watch(self) -> None:
         """Ramp down while states are missing; else sleep until the newest one would be stale."""
         now = time.monotonic()
+        self._notice_hang(now)
         age, timeout = self.buffer.age(now), self.parameters.state_timeout
         state = self.guard.state
         is_ending = state is GuardState.RAMPING_DOWN and now - self._received > _STATE_GAP
@@ -314,6 +339,7 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
             raise ArmingRefusedError(f'waiting for {reason}')
         now = time.monotonic()
         measured = self._measured_command() if self._ramps_from_effort else None
+        self._last_command = now
         self.guard.arm(now, self.buffer.age(now), measured, self.buffer.q, self.buffer.v)
         self.begin()
 

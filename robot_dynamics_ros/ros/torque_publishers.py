@@ -46,6 +46,11 @@ class CommandPublisher:
     command_order : sequence of str
         Order of the controller's joints, the same names.
 
+    Attributes
+    ----------
+    topic : str
+        Full name of the topic.
+
     """
 
     def __init__(
@@ -55,6 +60,7 @@ class CommandPublisher:
         self._order = np.array([list(joint_names).index(name) for name in command_order])
         self._command = CommandTemplate(len(joint_names))
         self._publisher = node.create_publisher(Float64MultiArray, COMMAND_TOPIC, COMMAND_OUT)
+        self.topic = self._publisher.topic_name
 
     def ordered(self, tau: Vector) -> Vector:
         """Return torques in the order of the controller."""
@@ -108,6 +114,11 @@ class TorquePublishers:
     def send_torques(self, tau: Vector, stamp: tuple[int, int]) -> None:
         """Publish the same torques with their names and the stamp of their state."""
         self._torques.send(tau, stamp)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether another node can command, too."""
+        return int(self._node.count_publishers(self._command.topic)) > 1
 
     @property
     def has_listener_of_terms(self) -> bool:

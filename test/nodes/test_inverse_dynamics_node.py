@@ -117,12 +117,12 @@ class Arm:
 
     def send(self, reference: JointTrajectory, accepted: bool = True) -> None:
         """Send a reference and wait until it is judged."""
-        counts = self.node._references
-        before = dict(counts)
+        judged = self.node.references
+        before = judged.accepted, judged.rejected
         self.references.publish(reference)
-        assert self.graph.spin_until(lambda: counts != before)
-        key = 'accepted' if accepted else 'rejected'
-        assert counts[key] == before[key] + 1, self.node._rejection
+        assert self.graph.spin_until(lambda: (judged.accepted, judged.rejected) != before)
+        expected = (before[0] + accepted, before[1] + (not accepted))
+        assert (judged.accepted, judged.rejected) == expected, judged.rejection
 
 
 # State timeouts do not matter where states are sent one by one.
@@ -278,7 +278,7 @@ def test_references_that_cannot_be_followed_are_rejected(
     arm = Arm(graph, **PATIENT)
     before = arm.answer(99.5, Q, V)
     arm.send(reference, accepted=False)
-    assert reason in arm.node._rejection
+    assert reason in arm.node.references.rejection
     np.testing.assert_array_equal(arm.answer(99.6, Q, V), before)
     assert arm.node.follower.kind == 'hold'
     assert arm.graph.spin_until(lambda: 'rejected' in arm.statuses.message('reference'))

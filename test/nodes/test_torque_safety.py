@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from geometry_msgs.msg import InertiaStamped
@@ -269,3 +270,29 @@ def test_ramp_begins_at_the_measured_torque(
     assert arm.graph.spin_until(lambda: len(arm.commands) > 5)
     # What the robot does anyhow is what is commanded first: no bump.
     np.testing.assert_allclose(arm.torques(), np.tile(arm.gravity, (len(arm.commands), 1)))
+
+
+@pytest.mark.parametrize('with_watchdog', [False, True])
+def test_node_that_was_held_up_does_not_go_on_from_its_old_torque(
+    graph: Graph, with_watchdog: bool
+) -> None:
+    arm = Arm(graph, stale_state_policy='ramp_down')
+    watchdog = Node('effort_watchdog_node')
+    try:
+        if with_watchdog:
+            watchdog.create_publisher(Float64MultiArray, COMMANDS, 1)
+            assert graph.spin_until(lambda: arm.node.count_publishers(COMMANDS) == 2)
+        arm.commands.clear()
+        time.sleep(0.6)  # nothing runs in this process
+        assert arm.reaches(GuardState.FAULT)
+        assert 'held up' in arm.node.guard.reason
+        graph.spin_for(0.2)
+        torque = arm.torques()
+        if with_watchdog:
+            # Commands that were under way before are allowed, others are not.
+            assert len(torque) < 3
+        else:
+            assert np.any(torque[0]) and not np.any(torque[-1])
+            assert len(torque) > 5, 'a ramp'
+    finally:
+        watchdog.destroy_node()

@@ -133,3 +133,19 @@ def test_paths_that_do_not_exist_are_refused(tmp_path: Path) -> None:
         resolved_path('package://no_such_package/a.urdf')
     with pytest.raises(ConfigurationError, match='es5.urdf.xacro'):
         resolved_path('package://robot_dynamics_ros/urdf/other.urdf')
+
+
+@pytest.mark.parametrize(
+    ('description', 'said'),
+    [
+        ('/etc/passwd', "is no XML: it begins with '/etc/passwd'"),
+        ('', 'is no XML'),
+        (
+            '<robot name="r" xmlns:xacro="x"><xacro:include filename="/etc/passwd"/></robot>',
+            'xacro',
+        ),
+    ],
+)
+def test_description_from_the_topic_opens_no_files(description: str, said: str) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        load_robot(instance_of(TrajectoryAnnotatorParameters, {}), description)

@@ -120,6 +120,90 @@ class ReferenceFollower:
             return self._held
         return self._trajectory.sample(t - self._begin)
 
+    def prepare(
+        self,
+        joint_names: Sequence[str],
+        times: Any,
+        positions: Any,
+        velocities: Any,
+        accelerations: Any,
+        start: Reference,
+    ) -> JointTrajectory:
+        """
+        Make a trajectory that keeps the limits, without taking it.
+
+        This is the long part of `follow`; it changes nothing and may run in another thread.
+
+        Parameters
+        ----------
+        joint_names, times, positions, velocities, accelerations
+            As in `follow`.
+        start : tuple of three ndarray, shape (n,)
+            Reference where it will begin.
+
+        Raises
+        ------
+        TrajectoryError
+            If it is refused, with the reason.
+
+        """
+        trajectory = JointTrajectory.from_points(
+            joint_names,
+            times,
+            positions,
+            velocities,
+            accelerations,
+            start=self._in_order_of(joint_names, start),
+            continuous=[name for name in joint_names if name in self._continuous],
+        ).ordered(self.joint_names)
+        self._check_limits(trajectory)
+        return trajectory
+
+    def take(self, trajectory: JointTrajectory, begin: float, now: float) -> None:
+        """
+        Follow a prepared trajectory.
+
+        Parameters
+        ----------
+        trajectory : JointTrajectory
+            From `prepare`.
+        begin, now : float
+            Time at which it begins, and present time [s].
+
+        Raises
+        ------
+        TrajectoryError
+            If it is over already, or the reference would jump.
+
+        """
+        if begin + trajectory.end < now:
+            raise TrajectoryError(
+                f'the trajectory ended {now - begin - trajectory.end:.3f} s before it came'
+            )
+        self._begin_next(now)
+        present = self.sample(max(begin, now))[0]
+        self._check_jump(trajectory.sample(max(now - begin, 0.0))[0], present)
+        self._next, self._next_begin = trajectory, begin
+        self._begin_next(now)
+
+    def begin_of(self, stamp: float, now: float) -> float:
+        """
+        Return the time at which a reference with this stamp begins [s]; 0 means now.
+
+        Raises
+        ------
+        TrajectoryError
+            If it is too far ahead to belong to the same clock.
+
+        """
+        begin = stamp if stamp > 0.0 else now
+        if begin - now > _LATEST_BEGIN:
+            raise TrajectoryError(
+                f'it begins {begin - now:.4g} s after the newest joint state, more than '
+                f'{_LATEST_BEGIN:g} s: are both stamped by the same clock (use_sim_time)?'
+            )
+        return begin
+
     def follow(
         self,
         joint_names: Sequence[str],
@@ -151,34 +235,14 @@ class ReferenceFollower:
             If it is refused, with the reason.
 
         """
-        begin = stamp if stamp > 0.0 else now
-        if begin - now > _LATEST_BEGIN:
-            raise TrajectoryError(
-                f'it begins {begin - now:.4g} s after the newest joint state, more than '
-                f'{_LATEST_BEGIN:g} s: are both stamped by the same clock (use_sim_time)?'
-            )
-        self._begin_next(now)
-        start = self.sample(max(begin, now))
+        begin = self.begin_of(stamp, now)
         if len(times) == 1 and times[0] == 0.0:
             self._push(joint_names, begin, positions, velocities, accelerations, now)
             return
-        trajectory = JointTrajectory.from_points(
-            joint_names,
-            times,
-            positions,
-            velocities,
-            accelerations,
-            start=self._in_order_of(joint_names, start),
-            continuous=[name for name in joint_names if name in self._continuous],
-        ).ordered(self.joint_names)
-        if begin + trajectory.end < now:
-            raise TrajectoryError(
-                f'the trajectory ended {now - begin - trajectory.end:.3f} s before it came'
-            )
-        self._check_limits(trajectory)
-        self._check_jump(trajectory.sample(max(now - begin, 0.0))[0], start[0])
-        self._next, self._next_begin = trajectory, begin
         self._begin_next(now)
+        start = self.sample(max(begin, now))
+        trajectory = self.prepare(joint_names, times, positions, velocities, accelerations, start)
+        self.take(trajectory, begin, now)
 
     def _begin_next(self, now: float) -> None:
         """Put the trajectory that waits in the place of what runs, if it need not wait."""

@@ -247,6 +247,14 @@ class TorqueGuard:
         self._ramp_down(now, reason, ends_in_fault=True)
         self._hold_gravity(now, tau_gravity)
 
+    def abandon(self, reason: str) -> None:
+        """Go to the fault state without another command: somebody else has the robot."""
+        self.state = GuardState.FAULT
+        self.reason = reason
+        self._tau = np.zeros(len(self._none))
+        self._hold = None
+        self._ramp_is_over = self._ends_in_fault = self._is_stale = False
+
     def reset(self) -> None:
         """Leave the fault state for the ready one; nothing happens in other states."""
         if self.state is GuardState.FAULT:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -125,9 +124,10 @@ def _column(
         raise TrajectoryError(
             f'point {k} has {lengths[k]} {what} for {n} joints ({", ".join(names[:12])})'
         )
-    numbers = chain.from_iterable(row for row in rows if row is not None)
     values = np.zeros((n_points, n))
-    values[given] = np.fromiter(numbers, np.float64, int(given.sum()) * n).reshape(-1, n)
+    if given.any():
+        numbers = np.concatenate([row for row in rows if row is not None and len(row)])
+        values[given] = numbers.reshape(-1, n)
     bad = np.argwhere(~np.isfinite(values))
     if bad.size:
         point, joint = bad[0]
