@@ -36,6 +36,7 @@ test: $(VENV)/.test-$(KIND)
 
 soak: $(VENV)/.test-$(KIND)
 	$(BIN)/python -m pytest -m soak $(PYTEST_ARGS)
+	-$(BIN)/python benchmark/node_latency.py --seconds 600
 
 bench: $(VENV)/.test-$(KIND)
 	@set -e; for script in $(BENCHMARKS); do echo "== $$script"; $(BIN)/python $$script; done

@@ -152,6 +152,8 @@ class Side:
             'median': float(median),
             'p90': float(p90),
             'p99': float(p99),
+            'above_1_ms': float(np.mean(latency[answered] > 1e3)),
+            'above_2_ms': float(np.mean(latency[answered] > 2e3)),
             'sent': len(latency),
             'skipped': int((~answered).sum()),
             'out_of_order': self.out_of_order,
@@ -240,6 +242,8 @@ def report(figures: dict[str, dict[str, float]]) -> int:
         failed |= limit is not None and ratio > limit
         shown = '' if limit is None else f'{limit:8.2f}'
         print(f'{key + " [us]":14}{relay[key]:10.0f}{node[key]:10.0f}{ratio:8.2f}{shown}')
+    for key in ('above_1_ms', 'above_2_ms'):
+        print(f'{key.replace("_", " "):14}{relay[key]:10.2%}{node[key]:10.2%}')
     for key in ('sent', 'skipped', 'out_of_order'):
         print(f'{key:14}{relay[key]:10.0f}{node[key]:10.0f}')
     failed |= node['skipped'] > relay['skipped'] or node['out_of_order'] > 0
