@@ -40,12 +40,14 @@ from robot_dynamics_ros.core.control.guard_state import GuardState
 from robot_dynamics_ros.core.control.joint_state_buffer import JointStateBuffer
 from robot_dynamics_ros.core.control.laws import GravityCompensationLaw
 from robot_dynamics_ros.core.control.torque_guard import TorqueGuard
+from robot_dynamics_ros.ros.cdr import read_command
 from robot_dynamics_ros.ros.diagnostics import Changes, Level, Report
 from robot_dynamics_ros.ros.lifecycle import RobotNode
 from robot_dynamics_ros.ros.node_parameters import EffortWatchdogParameters
 from robot_dynamics_ros.ros.qos import COMMAND_IN, STATE_IN
 from robot_dynamics_ros.ros.robot_source import continuous_joints, joint_order
 from robot_dynamics_ros.ros.running import run
+from robot_dynamics_ros.ros.serialized import JointStateReader
 from robot_dynamics_ros.ros.timers import steady_timer
 from robot_dynamics_ros.ros.torque_publishers import COMMAND_TOPIC, CommandPublisher
 from robot_dynamics_ros.ros.torque_report import state_report, torque_report
@@ -70,6 +72,7 @@ class EffortWatchdogNode(RobotNode[EffortWatchdogParameters]):
         self.buffer = JointStateBuffer(
             names, continuous=continuous_joints(model), timeout=parameters.state_timeout
         )
+        self._reader = JointStateReader()
         self._settings = guard_settings(parameters, model)
         self.guard = TorqueGuard(self._settings)
         self.watch = CommandWatch(len(names), parameters.command_timeout)
@@ -81,9 +84,11 @@ class EffortWatchdogNode(RobotNode[EffortWatchdogParameters]):
         self._command_counts = Changes()
         self._publisher = CommandPublisher(self, names, order)
         self._subscriptions_of_watch = [
-            self.create_subscription(JointState, 'joint_states', self._on_state, STATE_IN),
             self.create_subscription(
-                Float64MultiArray, COMMAND_TOPIC, self._on_command, COMMAND_IN
+                JointState, 'joint_states', self._on_state, STATE_IN, raw=True
+            ),
+            self.create_subscription(
+                Float64MultiArray, COMMAND_TOPIC, self._on_command, COMMAND_IN, raw=True
             ),
         ]
         self._service = self.create_service(Trigger, '~/hand_back', self._on_hand_back)
@@ -122,20 +127,23 @@ class EffortWatchdogNode(RobotNode[EffortWatchdogParameters]):
         """Whether this node commands no torque."""
         return not (self.is_configured and self.guard.state.is_commanding)
 
-    def _on_state(self, message: JointState) -> None:
-        stamp = message.header.stamp
-        now = time.monotonic()
+    def _on_state(self, message: bytes) -> None:
+        state = self._reader
+        if not state.read(message):
+            self.note_malformed()
+            return
+        stamp = state.sec + 1e-9 * state.nanosec
         self.buffer.update(
-            message.name,
-            stamp.sec + 1e-9 * stamp.nanosec,
-            message.position,
-            message.velocity,
-            message.effort,
-            now,
+            state.names, stamp, state.position, state.velocity, state.effort, time.monotonic()
         )
 
-    def _on_command(self, message: Float64MultiArray) -> None:
-        outcome = self.watch.take(message.data, time.monotonic())
+    def _on_command(self, message: bytes) -> None:
+        try:
+            command = read_command(message)
+        except ValueError:
+            self.note_malformed()
+            return
+        outcome = self.watch.take(command, time.monotonic())
         if outcome is CommandOutcome.ACCEPTED and self.guard.state is not GuardState.READY:
             self._hand_back('somebody commands again')
 

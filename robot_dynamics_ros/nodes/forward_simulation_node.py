@@ -30,6 +30,7 @@ import time
 from typing import Any
 
 import numpy as np
+from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from rosgraph_msgs.msg import Clock as ClockMessage
 from sensor_msgs.msg import JointState
@@ -40,6 +41,7 @@ from robot_dynamics_ros.core.exceptions import RobotDynamicsError
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.simulation.plant import Plant
+from robot_dynamics_ros.ros.cdr import read_command
 from robot_dynamics_ros.ros.conversions import named_efforts_from_message
 from robot_dynamics_ros.ros.diagnostics import Changes, Level, LoopStatistics, Report
 from robot_dynamics_ros.ros.lifecycle import RobotNode
@@ -47,6 +49,7 @@ from robot_dynamics_ros.ros.node_parameters import ForwardSimulationParameters
 from robot_dynamics_ros.ros.qos import CLOCK, COMMAND_IN, STATE_OUT
 from robot_dynamics_ros.ros.robot_source import joint_order, resolved_path
 from robot_dynamics_ros.ros.running import run
+from robot_dynamics_ros.ros.serialized import JointStateReader
 from robot_dynamics_ros.ros.state_publisher import StatePublisher
 from robot_dynamics_ros.ros.timers import steady_timer
 from robot_dynamics_ros.ros.torque_publishers import COMMAND_TOPIC
@@ -89,10 +92,11 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
             else None
         )
         self._command_subscription = self.create_subscription(
-            Float64MultiArray, COMMAND_TOPIC, self._on_command, COMMAND_IN
+            Float64MultiArray, COMMAND_TOPIC, self._on_command, COMMAND_IN, raw=True
         )
+        self._reader = JointStateReader()
         self._effort_subscription = self.create_subscription(
-            JointState, '~/efforts', self._on_named_efforts, COMMAND_IN
+            JointState, '~/efforts', self._on_named_efforts, COMMAND_IN, raw=True
         )
         is_lockstep = parameters.stepping == 'lockstep'
         period = 1.0 / _IDLE_RATE if is_lockstep else self._dt / parameters.real_time_factor
@@ -165,8 +169,12 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
 
     # Commands.
 
-    def _on_command(self, message: Float64MultiArray) -> None:
-        values = np.array(message.data, dtype=np.float64)
+    def _on_command(self, message: bytes) -> None:
+        try:
+            values = read_command(message)
+        except ValueError:
+            self.note_malformed()
+            return
         if len(values) != len(self._order):
             self._drop('wrong_size', f'{len(values)} values for {len(self._order)} joints')
         elif not np.isfinite(values).all():
@@ -176,8 +184,11 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
             tau[self._order] = values
             self._take(tau)
 
-    def _on_named_efforts(self, message: JointState) -> None:
-        efforts = named_efforts_from_message(message)
+    def _on_named_efforts(self, data: bytes) -> None:
+        if not self._reader.read(data):
+            self.note_malformed()
+            return
+        efforts = named_efforts_from_message(deserialize_message(data, JointState))
         unknown = [name for name in efforts if name not in self.model.joint_names]
         if not efforts:
             self._drop('wrong_size', 'names and efforts do not fit together')

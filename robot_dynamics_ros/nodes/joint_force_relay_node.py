@@ -30,6 +30,7 @@ from typing import Any
 from std_msgs.msg import Float64, Float64MultiArray
 
 from robot_dynamics_ros.core.control.command_relay import CommandRelay
+from robot_dynamics_ros.ros.cdr import read_command
 from robot_dynamics_ros.ros.diagnostics import Changes, Level, Report
 from robot_dynamics_ros.ros.lifecycle import RobotNode
 from robot_dynamics_ros.ros.node_parameters import JointForceRelayParameters
@@ -58,7 +59,7 @@ class JointForceRelayNode(RobotNode[JointForceRelayParameters]):
             for name in order
         ]
         self._subscription = self.create_subscription(
-            Float64MultiArray, COMMAND_TOPIC, self._on_command, COMMAND_IN
+            Float64MultiArray, COMMAND_TOPIC, self._on_command, COMMAND_IN, raw=True
         )
         self._watchdog = steady_timer(self, 0.25 * timeout, self._watch)
         self.diagnostics.add('relay', self._report)
@@ -78,9 +79,14 @@ class JointForceRelayNode(RobotNode[JointForceRelayParameters]):
         """Whether commands have stopped: on a signal, who commands may still ramp down."""
         return not self.is_active or self._relay.is_silent(time.monotonic())
 
-    def _on_command(self, message: Float64MultiArray) -> None:
-        if self.is_active and self._relay.take(message.data, time.monotonic()):
-            self._send(message.data)
+    def _on_command(self, message: bytes) -> None:
+        try:
+            command = read_command(message)
+        except ValueError:
+            self.note_malformed()
+            return
+        if self.is_active and self._relay.take(command, time.monotonic()):
+            self._send(command.tolist())
 
     def _watch(self) -> None:
         replacement = self._relay.replacement(time.monotonic()) if self.is_active else None

@@ -20,17 +20,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from rclpy.serialization import deserialize_message
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.core.control.trajectory_efforts import trajectory_efforts
 from robot_dynamics_ros.core.exceptions import RobotDynamicsError
-from robot_dynamics_ros.ros.conversions import points_from_message, sequence_from_array
+from robot_dynamics_ros.ros.conversions import sequence_from_array, TrajectoryPoints
 from robot_dynamics_ros.ros.diagnostics import Level, Report
 from robot_dynamics_ros.ros.lifecycle import RobotNode
 from robot_dynamics_ros.ros.node_parameters import TrajectoryAnnotatorParameters
 from robot_dynamics_ros.ros.qos import REFERENCE
 from robot_dynamics_ros.ros.robot_source import friction_of
 from robot_dynamics_ros.ros.running import run
+from robot_dynamics_ros.ros.trajectory_reader import read_trajectory
 
 
 class TrajectoryAnnotatorNode(RobotNode[TrajectoryAnnotatorParameters]):
@@ -46,7 +48,7 @@ class TrajectoryAnnotatorNode(RobotNode[TrajectoryAnnotatorParameters]):
         self._friction = friction_of(self.parameters, self.model)
         self._publisher = self.create_publisher(JointTrajectory, '~/annotated', REFERENCE)
         self._subscription = self.create_subscription(
-            JointTrajectory, '~/trajectory', self._on_trajectory, REFERENCE
+            JointTrajectory, '~/trajectory', self._on_trajectory, REFERENCE, raw=True
         )
         self.diagnostics.add('trajectories', self._report)
 
@@ -55,12 +57,19 @@ class TrajectoryAnnotatorNode(RobotNode[TrajectoryAnnotatorParameters]):
         self.destroy_subscription(self._subscription)
         self.destroy_publisher(self._publisher)
 
-    def _on_trajectory(self, message: JointTrajectory) -> None:
+    def _on_trajectory(self, data: bytes) -> None:
+        try:
+            points = read_trajectory(data)
+        except ValueError:
+            self.note_malformed()
+            return
+        # Those bytes are what they say, so that nothing worse than time is lost here.
+        message = deserialize_message(data, JointTrajectory)
         if not self.is_active:
             self.get_logger().warning('not active; the trajectory is ignored')
             return
         try:
-            efforts = self._efforts(message)
+            efforts = self._efforts(points)
         except RobotDynamicsError as error:
             self._counts['rejected'] += 1
             self._rejection = ' '.join(str(error).split())
@@ -72,8 +81,8 @@ class TrajectoryAnnotatorNode(RobotNode[TrajectoryAnnotatorParameters]):
         self._rejection = ''
         self._publisher.publish(message)
 
-    def _efforts(self, message: JointTrajectory) -> Any:
-        points, model = points_from_message(message), self.model
+    def _efforts(self, points: TrajectoryPoints) -> Any:
+        model = self.model
         if self.parameters.gravity_compensated_by_hardware:
             model = model.with_gravity((0.0, 0.0, 0.0))
         efforts = trajectory_efforts(

@@ -37,6 +37,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.model.payload import Payload
+from robot_dynamics_ros.ros.cdr import read_inertia
 
 _NANO = 1_000_000_000
 _LARGEST_SECONDS = 2**31 - 1
@@ -198,16 +199,16 @@ def message_from_points(points: TrajectoryPoints) -> JointTrajectory:
     return message
 
 
-def payload_from_message(message: InertiaStamped, default_frame: str = '') -> Payload:
+def payload_from_bytes(data: bytes, default_frame: str = '') -> Payload:
     """
-    Return a payload.
+    Return the payload in a serialized InertiaStamped.
 
     The tensor of the message counts about the centre of mass, in axes parallel to the frame of the
     header.
 
     Parameters
     ----------
-    message : InertiaStamped
+    data : bytes
         Mass, centre of mass and tensor; ``header.frame_id`` is the frame that holds the payload.
     default_frame : str
         Frame if the header names none.
@@ -218,16 +219,16 @@ def payload_from_message(message: InertiaStamped, default_frame: str = '') -> Pa
         If no body has this inertia.
     NonFiniteError
         If a number is not finite.
+    ValueError
+        If the bytes are no InertiaStamped.
 
     """
-    inertia, com = message.inertia, message.inertia.com
+    frame_id, numbers = read_inertia(data)
     return Payload(
-        mass=inertia.m,
-        frame=message.header.frame_id or default_frame,
-        com=np.array([com.x, com.y, com.z]),
-        inertia=symmetric_matrix(
-            [inertia.ixx, inertia.ixy, inertia.ixz, inertia.iyy, inertia.iyz, inertia.izz]
-        ),
+        mass=float(numbers[0]),
+        frame=frame_id or default_frame,
+        com=numbers[1:4].copy(),
+        inertia=symmetric_matrix(numbers[4:].tolist()),
     )
 
 

@@ -40,6 +40,7 @@ from std_msgs.msg import String
 from robot_dynamics_ros.core.exceptions import ConfigurationError, RobotDynamicsError
 from robot_dynamics_ros.core.jit import has_compiled_kernels
 from robot_dynamics_ros.core.model.robot_model import RobotModel
+from robot_dynamics_ros.ros.cdr import read_text
 from robot_dynamics_ros.ros.declared_parameters import declare, values_of
 from robot_dynamics_ros.ros.diagnostics import DiagnosticsReporter, Level, Report
 from robot_dynamics_ros.ros.model_report import crosscheck_report, model_report
@@ -112,7 +113,9 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
         self.add_post_set_parameters_callback(self._take_changes)
         self.diagnostics = DiagnosticsReporter(self)
         self.diagnostics.add('lifecycle', self._report_lifecycle)
-        self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
+        self.create_subscription(
+            String, 'robot_description', self._on_description, LATCHED, raw=True
+        )
         self._heartbeat = steady_timer(self, HEARTBEAT, self._on_heartbeat)
         self._malformed = 0
         self._autostart = bool(self.get_parameter('autostart').value)
@@ -355,12 +358,17 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
             self._pending = None
             commit()
 
-    def _on_description(self, message: String) -> None:
-        if self.is_configured and message.data != self._description:
+    def _on_description(self, message: bytes) -> None:
+        try:
+            description = read_text(message)
+        except ValueError:
+            self.note_malformed()
+            return
+        if self.is_configured and description != self._description:
             self.get_logger().warning(
                 'another robot_description has come; it counts when the node is configured again'
             )
-        self._description = message.data
+        self._description = description
 
     # Diagnostics.
 

@@ -27,14 +27,10 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 import sys
 
-from rclpy.serialization import deserialize_message
-from trajectory_msgs.msg import JointTrajectory
-
 from robot_dynamics_ros.core.control.reference_follower import ReferenceFollower
 from robot_dynamics_ros.core.exceptions import RobotDynamicsError, TrajectoryError
 from robot_dynamics_ros.core.trajectory.spline import JointTrajectory as Spline
-from robot_dynamics_ros.ros.conversions import points_from_message
-from robot_dynamics_ros.ros.serialized import RMW_ERROR
+from robot_dynamics_ros.ros.conversions import TrajectoryPoints
 from robot_dynamics_ros.ros.trajectory_reader import read_trajectory
 
 LARGEST_MESSAGE = 32 * 2**20
@@ -88,14 +84,12 @@ class ReferenceInput:
                 raise TrajectoryError('a long one before it is still being prepared')
             else:
                 self._prepare(data)
-        except RMW_ERROR:
-            return self.reject('these bytes are no JointTrajectory')
         except RobotDynamicsError as error:
             return self.reject(' '.join(str(error).split()))
         return ''
 
     def _follow(self, data: bytes) -> None:
-        points = points_from_message(deserialize_message(data, JointTrajectory))
+        points = _read(data)
         self._follower.follow(
             points.joint_names,
             points.stamp,
@@ -118,10 +112,7 @@ class ReferenceInput:
     def _read(self, data: bytes, now: float, latest: float) -> tuple[Spline, float]:
         """Read and prepare a trajectory, in the other thread; return it and its begin."""
         follower = self._follower
-        try:
-            points = read_trajectory(data)
-        except ValueError as error:
-            raise TrajectoryError(str(error)) from error
+        points = _read(data)
         begin = follower.begin_of(points.stamp, now)
         if points.stamp == 0.0:
             begin = latest
@@ -151,8 +142,6 @@ class ReferenceInput:
         try:
             trajectory, begin = prepared.result()
             self._follower.take(trajectory, begin, self._present())
-        except RMW_ERROR:
-            return self.reject('these bytes are no JointTrajectory')
         except RobotDynamicsError as error:
             return self.reject(' '.join(str(error).split()))
         self._accept()
@@ -177,3 +166,10 @@ class ReferenceInput:
         self.rejected += 1
         self.rejection = reason
         return reason
+
+
+def _read(data: bytes) -> TrajectoryPoints:
+    try:
+        return read_trajectory(data)
+    except ValueError as error:
+        raise TrajectoryError(f'these bytes are no JointTrajectory: {error}') from error

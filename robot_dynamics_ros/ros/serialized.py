@@ -25,17 +25,19 @@ that is not understood, takes the long way.
 
 from __future__ import annotations
 
+import array
 from collections.abc import Sequence
 import struct
 from typing import Any
 
 import numpy as np
 from rclpy.impl.implementation_singleton import rclpy_implementation
-from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros.core.arrays import Vector
+from robot_dynamics_ros.ros.cdr import CdrReader
 
 RMW_ERROR: type[Exception] = rclpy_implementation.RMWError
 """What rclpy raises for bytes that are no message of the type."""
@@ -216,8 +218,8 @@ class JointStateReader:
                 self._read_numbers(layout, data)
                 return True
         try:
-            message = deserialize_message(data, JointState)
-        except RMW_ERROR:
+            message = _joint_state(data)
+        except ValueError:
             return False
         self.names = list(message.name)
         self.sec, self.nanosec = message.header.stamp.sec, message.header.stamp.nanosec
@@ -246,6 +248,18 @@ class JointStateReader:
         layout = _Layout(message)
         if layout.fits(data):
             self._layouts = [layout, *self._layouts[: _LAYOUTS_KEPT - 1]]
+
+
+def _joint_state(data: bytes) -> JointState:
+    """Return the message in the bytes; ValueError if there is none."""
+    reader = CdrReader(data)
+    message = JointState()
+    message.header.stamp.sec, message.header.stamp.nanosec = reader.time()
+    message.header.frame_id = reader.text()
+    message.name = reader.texts()
+    for field in ('position', 'velocity', 'effort'):
+        setattr(message, field, array.array('d', reader.numbers().tobytes()))
+    return message
 
 
 def _place(data: bytearray, marks: Sequence[float]) -> tuple[int, int]:

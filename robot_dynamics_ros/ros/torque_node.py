@@ -48,7 +48,7 @@ from robot_dynamics_ros.core.exceptions import (
     RobotDynamicsError,
 )
 from robot_dynamics_ros.core.model.robot_model import RobotModel
-from robot_dynamics_ros.ros.conversions import payload_from_message
+from robot_dynamics_ros.ros.conversions import payload_from_bytes
 from robot_dynamics_ros.ros.diagnostics import (
     Changes,
     CollectorPauses,
@@ -139,7 +139,7 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
             JointState, 'joint_states', self._on_joint_state, STATE_IN, raw=True
         )
         self._payload_subscription = self.create_subscription(
-            InertiaStamped, '~/payload', self._on_payload, LATCHED
+            InertiaStamped, '~/payload', self._on_payload, LATCHED, raw=True
         )
         self._watchdog = steady_timer(self, parameters.state_timeout, self._watch)
         self._switches = TorqueServices(self)
@@ -412,11 +412,14 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
 
         return commit
 
-    def _on_payload(self, message: InertiaStamped) -> None:
+    def _on_payload(self, message: bytes) -> None:
         try:
-            payload = payload_from_message(message, self.parameters.payload_frame)
+            payload = payload_from_bytes(message, self.parameters.payload_frame)
             model = self.model.with_payload(payload)
             law = self.make_law(model, self.parameters)
+        except ValueError:
+            self.note_malformed()
+            return
         except RobotDynamicsError as error:
             self.get_logger().error(f'payload refused: {" ".join(str(error).split())}')
             return

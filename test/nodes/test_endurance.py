@@ -131,7 +131,7 @@ def test_garbage_on_every_topic_does_not_stop_the_commands(
     rng = np.random.default_rng(0)
     controller.times.clear()
     end = time.monotonic() + 60.0
-    count = 0
+    count = states = 0
     while time.monotonic() < end:
         for publisher in publishers:
             size = int(rng.choice([0, 1, 4, 30, 300, 3000, 30000]))
@@ -139,9 +139,14 @@ def test_garbage_on_every_topic_does_not_stop_the_commands(
             publisher.publish(start + rng.bytes(size))
             count += 1
         controller.send()
+        states += 1
         graph.executor.spin_once(timeout_sec=0.002)
-    gap = np.diff(controller.times).max()
-    print(f'{count} pieces of garbage, {len(controller.times)} commands, longest gap {gap:.3f} s')
+    gap = np.diff([*controller.times, time.monotonic()]).max()
+    print(
+        f'{count} pieces of garbage, {states} states, {len(controller.times)} commands, '
+        f'longest gap {gap:.3f} s'
+    )
+    print(controller.statuses.values('torque'), controller.statuses.values('joint states'))
     assert controller.process.poll() is None
     assert controller.statuses.message('torque') == 'active'
     gravity = generalized_gravity(load_urdf(urdf_path('es5.urdf.xacro')), np.zeros(6))
