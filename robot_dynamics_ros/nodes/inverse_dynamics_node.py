@@ -122,9 +122,7 @@ class InverseDynamicsNode(TorqueNode[InverseDynamicsParameters, InverseDynamicsL
     def wanted_torque(self) -> Vector:
         """Return the torque of the law at the time of the state."""
         buffer = self.buffer
-        rejection = self.references.poll()
-        if rejection:
-            self._log_rejection(rejection)
+        self._take_prepared()
         reference = self.follower.sample(buffer.stamp)
         return self.law.command(buffer.q, buffer.v, reference)
 
@@ -142,6 +140,17 @@ class InverseDynamicsNode(TorqueNode[InverseDynamicsParameters, InverseDynamicsL
             self.follower.largest_jump = parameters.reference_jump
 
         return commit
+
+    def _on_heartbeat(self) -> None:
+        super()._on_heartbeat()
+        if self.is_configured:
+            self._take_prepared()
+
+    def _take_prepared(self) -> None:
+        """Follow a long reference that is ready by now."""
+        rejection = self.references.poll()
+        if rejection:
+            self._log_rejection(rejection)
 
     def _on_reference(self, message: bytes) -> None:
         rejection = (
