@@ -22,9 +22,11 @@ from typing import Any
 from geometry_msgs.msg import InertiaStamped
 import numpy as np
 import pytest
+from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
 from robot_dynamics_ros.core.control.guard_state import GuardState
@@ -296,3 +298,55 @@ def test_node_that_was_held_up_does_not_go_on_from_its_old_torque(
             assert len(torque) > 5, 'a ramp'
     finally:
         watchdog.destroy_node()
+
+
+ENTITY = '<!DOCTYPE r [<!ENTITY e "x">]><robot name="&e;"><link name="l"/></robot>'
+
+
+@pytest.mark.parametrize(
+    'description',
+    [
+        pytest.param('<robot', id='malformed'),
+        pytest.param(ENTITY, id='entities'),
+        pytest.param('<robot name="r">' + 'x' * 50_000_000, id='50 MB'),
+        pytest.param(urdf_path('pendulum.urdf').read_text(), id='another robot'),
+    ],
+)
+def test_description_that_comes_late_changes_nothing_until_the_next_configuration(
+    graph: Graph, description: str
+) -> None:
+    # Longer timeouts: a message of 50 MB takes its time, which is no matter here.
+    arm = Arm(graph, state_timeout=5.0)
+    publisher = graph.probe.create_publisher(String, 'robot_description', LATCHED)
+    publisher.publish(String(data=description))
+    graph.spin_for(1.0)
+    assert arm.node.guard.state is GuardState.ACTIVE
+    np.testing.assert_array_equal(arm.commands[-1].data, arm.gravity)
+    assert arm.node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+    assert arm.node.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
+    arm.node.set_parameters([Parameter('robot_description_file', value='')])
+    assert graph.spin_until(lambda: arm.node._description == description)
+    # The pendulum is a good robot; the others are refused in one line.
+    expected = arm.node.trigger_configure()
+    assert (expected == TransitionCallbackReturn.SUCCESS) == ('pendulum' in description)
+
+
+def test_senseless_parameters_are_refused_as_a_whole_while_active(arm: Arm) -> None:
+    for name, value in (
+        ('scale', float('nan')),
+        ('scale', 9.0),
+        ('scale', 'much'),
+        ('payload.com', [0.0, 0.1]),
+        ('payload.mass', -1.0),
+        ('effort_limits', [1.0] * 6),
+        ('stale_state_policy', 'ramp_down'),
+    ):
+        good = Parameter('coriolis', value=True)
+        result = arm.node.set_parameters_atomically([good, Parameter(name, value=value)])
+        assert not result.successful, name
+        # rclpy itself refuses another type, without the name.
+        assert name in result.reason or 'Wrong parameter type' in result.reason
+        assert not arm.node.get_parameter('coriolis').value
+    arm.graph.spin_for(0.2)
+    assert arm.node.guard.state is GuardState.ACTIVE
+    np.testing.assert_array_equal(arm.commands[-1].data, arm.gravity)
