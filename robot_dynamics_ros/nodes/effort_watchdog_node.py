@@ -40,6 +40,7 @@ from robot_dynamics_ros.core.control.guard_state import GuardState
 from robot_dynamics_ros.core.control.joint_state_buffer import JointStateBuffer
 from robot_dynamics_ros.core.control.laws import GravityCompensationLaw
 from robot_dynamics_ros.core.control.torque_guard import TorqueGuard
+from robot_dynamics_ros.core.exceptions import ArmingRefusedError
 from robot_dynamics_ros.ros.cdr import read_command
 from robot_dynamics_ros.ros.diagnostics import Changes, Level, Report
 from robot_dynamics_ros.ros.lifecycle import RobotNode
@@ -51,7 +52,7 @@ from robot_dynamics_ros.ros.serialized import JointStateReader
 from robot_dynamics_ros.ros.timers import steady_timer
 from robot_dynamics_ros.ros.torque_publishers import COMMAND_TOPIC, CommandPublisher
 from robot_dynamics_ros.ros.torque_report import state_report, torque_report
-from robot_dynamics_ros.ros.torque_settings import guard_settings
+from robot_dynamics_ros.ros.torque_settings import guard_settings, LONGEST_RAMP_DOWN
 
 PERIOD = 0.005
 """Period of the watch, and of commands after taking over [s]."""
@@ -106,14 +107,28 @@ class EffortWatchdogNode(RobotNode[EffortWatchdogParameters]):
         self._publisher.destroy()
 
     def activate(self) -> None:
-        """Begin to watch, from the next command on."""
+        """
+        Begin to watch, from the next command on.
+
+        Raises
+        ------
+        ArmingRefusedError
+            If an effort limit is not stated.
+
+        """
+        if self._settings.unstated_limits:
+            raise ArmingRefusedError(
+                f'no effort limit is stated for {", ".join(self._settings.unstated_limits)}; give '
+                'one by parameter or in the robot description'
+            )
         self.guard = TorqueGuard(self._settings)
         self.watch.forget()
 
     def deactivate(self) -> None:
         """Bring the torque down that this node commands."""
         self.begin_stop()
-        while not self.is_at_rest():
+        deadline = time.monotonic() + LONGEST_RAMP_DOWN + 0.2
+        while not self.is_at_rest() and time.monotonic() < deadline:
             self._on_timer()
             time.sleep(PERIOD)
         self._publisher.flush(0.2)

@@ -96,9 +96,12 @@ class CdrReader:
         self._at += size
         return text.rstrip(b'\0').decode()
 
-    def texts(self) -> list[str]:
-        """Return a sequence of strings."""
-        return [self.text() for _ in range(self.count(4))]
+    def texts(self, most: int = 10_000) -> list[str]:
+        """Return a sequence of strings; ValueError if there are more than `most`."""
+        count = self.count(4)
+        if count > most:
+            raise ValueError(f'{count} strings are announced, allowed are {most}')
+        return [self.text() for _ in range(count)]
 
     def numbers(self) -> Vector:
         """Return a sequence of float64, which shares the memory of the message."""

@@ -67,7 +67,15 @@ class DirectLoop:
                 if subscription is not direct and subscription.handle.pointer in ready:
                     self._handle(subscription)
         if wait_set.get_ready_entities('service') or wait_set.get_ready_entities('client'):
+            self._serve()
+
+    def _serve(self) -> None:
+        """Answer a service; what rclpy itself raises there must not end the control."""
+        try:
             self._executor.spin_once(timeout_sec=0)
+        except RuntimeError as error:  # such as a transition that is not allowed now
+            reason = ' '.join(str(error).split())[:300]
+            self._node.get_logger().error(f'a service call failed: {reason}')
 
     def _handle(self, subscription: Any) -> None:
         try:
@@ -89,7 +97,7 @@ class DirectLoop:
         """Return the wait set with all entities of the node; waiting takes them out each time."""
         node = self._node
         entities = (
-            list(node.subscriptions),
+            [each for each in node.subscriptions if each is not node.unpolled_subscription],
             list(node.timers),
             list(node.clients),
             list(node.services),

@@ -159,6 +159,11 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
         """Return the subscription that must not wait, or None; see `direct_loop`."""
         return None
 
+    @property
+    def unpolled_subscription(self) -> Subscription | None:
+        """Return a subscription from which messages are taken only when they are needed."""
+        return None
+
     def note_malformed(self) -> None:
         """Count a message whose bytes are no message of its topic's type."""
         self._malformed += 1
@@ -245,11 +250,33 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
         self._run_crosscheck()
         self.diagnostics.add('model', lambda: model_report(self.model))
         self.diagnostics.add('cross-check', lambda: self._crosscheck)
-        self.configure()
+        before = self._entities()
+        try:
+            self.configure()
+        except BaseException:
+            self._destroy_all_but(before)
+            raise
         self.is_configured = True
         # What exists now stays; for the collector to walk over it again would take milliseconds.
         gc.collect()
         gc.freeze()
+
+    def _entities(self) -> list[Any]:
+        """Return all topics, services and timers of the node."""
+        return [*self.publishers, *self.subscriptions, *self.services, *self.timers]
+
+    def _destroy_all_but(self, kept: list[Any]) -> None:
+        for entity in self._entities():
+            if any(entity is each for each in kept):
+                continue
+            for destroy in (
+                self.destroy_publisher,
+                self.destroy_subscription,
+                self.destroy_service,
+                self.destroy_timer,
+            ):
+                if destroy(entity):
+                    break
 
     def _release(self) -> None:
         try:

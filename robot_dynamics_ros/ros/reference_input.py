@@ -42,6 +42,8 @@ SHORT_MESSAGE = 8 * 2**10
 _SECONDS_PER_BYTE = 5e-7
 """What preparing takes on a slow machine."""
 
+_LONGEST_REASON = 400
+
 _SWITCH_INTERVAL = 5e-4
 """Longest time for which the thread that prepares keeps the loop from running [s]."""
 
@@ -164,8 +166,8 @@ class ReferenceInput:
     def reject(self, reason: str) -> str:
         """Count a rejection, and return its reason."""
         self.rejected += 1
-        self.rejection = reason
-        return reason
+        self.rejection = reason[:_LONGEST_REASON]
+        return self.rejection
 
 
 def _read(data: bytes) -> TrajectoryPoints:

@@ -32,6 +32,7 @@ from typing import Generic, TypeVar
 from geometry_msgs.msg import InertiaStamped
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.control.guard_state import GuardResult, GuardState
@@ -48,6 +49,7 @@ from robot_dynamics_ros.core.exceptions import (
     RobotDynamicsError,
 )
 from robot_dynamics_ros.core.model.robot_model import RobotModel
+from robot_dynamics_ros.ros.cdr import read_command
 from robot_dynamics_ros.ros.conversions import payload_from_bytes
 from robot_dynamics_ros.ros.diagnostics import (
     Changes,
@@ -56,8 +58,8 @@ from robot_dynamics_ros.ros.diagnostics import (
     Report,
 )
 from robot_dynamics_ros.ros.lifecycle import RobotNode
-from robot_dynamics_ros.ros.publisher_report import PublisherReport, WATCHDOG
-from robot_dynamics_ros.ros.qos import LATCHED, STATE_IN
+from robot_dynamics_ros.ros.publisher_report import PublisherReport
+from robot_dynamics_ros.ros.qos import COMMAND_IN, LATCHED, STATE_IN
 from robot_dynamics_ros.ros.realtime import apply_scheduling, Scheduling
 from robot_dynamics_ros.ros.robot_parameters import TorqueParameters
 from robot_dynamics_ros.ros.robot_source import (
@@ -88,7 +90,7 @@ _STATE_GAP = 0.02
 """Time without a state after which the ramp down goes on without it [s]."""
 
 _HANG = 0.1
-"""Pause of the loop beyond two timeouts of the states that is a fault [s]."""
+"""Pause of the loop beyond the timeout of the states that is a fault [s]."""
 
 _NO_VELOCITY: tuple[float, ...] = ()
 
@@ -107,6 +109,13 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         """Build buffer, guard, law and topics."""
         model, parameters = self.model, self.parameters
         order = joint_order(parameters, model)
+        self._restore_scheduling = apply_scheduling(
+            Scheduling(
+                parameters.realtime_priority,
+                parameters.realtime_cpus,
+                parameters.realtime_lock_memory,
+            )
+        )
         self.get_logger().info(f'commands are in the order {", ".join(order)}')
         self.buffer = JointStateBuffer(
             model.joint_names,
@@ -120,7 +129,7 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         self.law = self.make_law(model, parameters)
         self._effort = measured_effort(parameters, model)
         self.self_test = TorqueSelfTest(
-            model.nv,
+            model,
             self._effort,
             gravity_compensated_by_hardware=parameters.gravity_compensated_by_hardware,
         )
@@ -128,7 +137,9 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         self._stamp = (0, 0)
         self._received = -inf
         self._last_command = -inf
-        self._longest_pause = _HANG + 2.0 * parameters.state_timeout
+        self._longest_pause = _HANG + parameters.state_timeout
+        self._echo: Subscription | None = None
+        self._heard = b''
         self._ignores_velocity = parameters.velocity_source == 'estimated'
         self._statistics = LoopStatistics(parameters.deadline)
         self._pauses = CollectorPauses()
@@ -145,13 +156,6 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         self._switches = TorqueServices(self)
         self.diagnostics.add('torque', self._report_torque)
         self.diagnostics.add('joint states', self._report_states)
-        self._restore_scheduling = apply_scheduling(
-            Scheduling(
-                parameters.realtime_priority,
-                parameters.realtime_cpus,
-                parameters.realtime_lock_memory,
-            )
-        )
         self.diagnostics.add('publishers', PublisherReport(self, COMMAND_TOPIC, 'joint_states'))
 
     def cleanup(self) -> None:
@@ -160,9 +164,17 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         self.destroy_subscription(self._payload_subscription)
         self.destroy_timer(self._watchdog)
         self._pauses.close()
+        if self._echo is not None:
+            self.destroy_subscription(self._echo)
+            self._echo = None
         self._restore_scheduling()
         self._switches.destroy()
         self._outputs.destroy()
+
+    @property
+    def unpolled_subscription(self) -> Subscription | None:
+        """Return that of the commands of others."""
+        return self._echo if self.is_configured else None
 
     @property
     def direct_subscription(self) -> Subscription | None:
@@ -233,19 +245,41 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         """
         Fail when nothing has been commanded for longer than any silence of states explains.
 
-        The process was stopped, or starved. A watchdog has acted meanwhile, if there is one.
+        The process was stopped, or starved. If somebody else, such as a watchdog, has commanded
+        meanwhile, the way down begins there.
 
         """
         pause = now - self._last_command
         self._last_command = now
         if not self.guard.state.is_commanding or pause <= self._longest_pause:
             return
-        reason = f'no command was sent for {pause:.3f} s: the process was held up'
-        if self._outputs.is_shared:
-            self.guard.abandon(f'{reason}; {WATCHDOG} has the robot')
-            self.get_logger().error(self.guard.reason)
-        else:
-            self.guard.fail(now, reason)
+        self.guard.fail(
+            now,
+            f'no command was sent for {pause:.3f} s: the process was held up',
+            self._last_on_topic(),
+        )
+
+    def _listen_to_others(self) -> None:
+        """Listen to the commands once another node can send some, without looking at them."""
+        if self._echo is None and self._outputs.is_shared:
+            self._echo = self.create_subscription(
+                Float64MultiArray, COMMAND_TOPIC, self._on_echo, COMMAND_IN, raw=True
+            )
+
+    def _on_echo(self, message: bytes) -> None:
+        self._heard = message
+
+    def _last_on_topic(self) -> Vector | None:
+        """Return the torque that the robot was commanded last, by whomever; None if not known."""
+        if self._echo is None:
+            return None
+        with self._echo.handle:
+            taken = self._echo.handle.take_message(Float64MultiArray, True)
+        try:
+            command = read_command(self._heard if taken is None else taken[0])
+        except ValueError:
+            return None
+        return self._outputs.in_model_order(command)
 
     def _present_stamp(self) -> float | None:
         """Return the present time of the clock of stamps [s], None while a simulation is at 0."""
@@ -333,6 +367,8 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
             a fault has not been reset.
 
         """
+        if self.stop_requested:
+            raise ArmingRefusedError('the node is about to end')
         self._take_state()
         reason = self.waits_for()
         if reason:
@@ -430,6 +466,7 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
     # Diagnostics.
 
     def _report_torque(self) -> Report:
+        self._listen_to_others()
         report = torque_report(self.guard, self._limit_counts, self.is_active)
         values = {
             **report.values,

@@ -67,6 +67,14 @@ class CommandPublisher:
         ordered: Vector = tau[self._order]
         return ordered
 
+    def in_model_order(self, command: Vector) -> Vector | None:
+        """Return a command of somebody in the order of the torques, None if it does not fit."""
+        if command.shape != self._order.shape:
+            return None
+        tau = np.empty(len(command))
+        tau[self._order] = command
+        return tau
+
     def send(self, tau: Vector) -> None:
         """Publish torques, shape (n,) [N m | N]."""
         self._command.values[:] = tau[self._order]
@@ -96,7 +104,7 @@ class TorquePublishers:
 
     Attributes
     ----------
-    send_command, flush : callable
+    send_command, flush, in_model_order : callable
         Those of `CommandPublisher`.
 
     """
@@ -108,6 +116,7 @@ class TorquePublishers:
         self._command = CommandPublisher(node, joint_names, command_order)
         self.send_command = self._command.send
         self.flush = self._command.flush
+        self.in_model_order = self._command.in_model_order
         self._torques = _Named(node, '~/torques', joint_names)
         self._terms = [_Named(node, f'~/torques/{term}', joint_names) for term in TERMS]
 

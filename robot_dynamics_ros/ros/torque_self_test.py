@@ -34,8 +34,8 @@ class TorqueSelfTest:
 
     Parameters
     ----------
-    n : int
-        Number of joints.
+    model : RobotModel
+        The robot.
     effort : MeasuredEffort, optional
         What the measured efforts mean; None if nobody has said it.
     gravity_compensated_by_hardware : bool
@@ -44,11 +44,16 @@ class TorqueSelfTest:
     """
 
     def __init__(
-        self, n: int, effort: MeasuredEffort | None, *, gravity_compensated_by_hardware: bool
+        self,
+        model: RobotModel,
+        effort: MeasuredEffort | None,
+        *,
+        gravity_compensated_by_hardware: bool,
     ) -> None:
         self._effort = effort
         self._by_hardware = gravity_compensated_by_hardware
-        self._states = RecentStates(n, _SAMPLES)
+        self._states = RecentStates(model.nv, _SAMPLES)
+        generalized_gravity_batch(model, np.zeros((1, model.nq)))  # compile now, not in the loop
 
     def add(self, q: Vector, v: Vector, effort: Vector, tau: Vector | None) -> None:
         """Take in a state, and the torque that was commanded when it came, if any."""

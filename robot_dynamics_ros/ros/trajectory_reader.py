@@ -28,6 +28,8 @@ from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.ros.cdr import CdrReader
 from robot_dynamics_ros.ros.conversions import TrajectoryPoints
 
+_MOST_NAMES = 1000
+
 
 def read_trajectory(data: bytes) -> TrajectoryPoints:
     """
@@ -47,7 +49,7 @@ def read_trajectory(data: bytes) -> TrajectoryPoints:
     reader = CdrReader(data)
     stamp = _seconds(*reader.time())
     reader.text()  # frame_id
-    names = tuple(reader.texts())
+    names = tuple(reader.texts(_MOST_NAMES))
     count = reader.count(24)  # four empty arrays and a duration
     times = np.empty(count)
     columns: list[list[Vector | None]] = [[], [], [], []]

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rclpy.lifecycle import TransitionCallbackReturn
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
@@ -159,3 +160,19 @@ def test_deactivation_ends_the_grace_time(graph: Graph) -> None:
     scene.node.trigger_deactivate()
     assert scene.node.is_at_rest()
     assert graph.spin_until(lambda: not np.any(scene.commands[-1].data))
+
+
+def test_robot_without_effort_limits_is_not_watched(graph: Graph, tmp_path: Any) -> None:
+    text = urdf_path('pendulum.urdf').read_text()
+    start = text.index('effort="')
+    file = tmp_path / 'pendulum.urdf'
+    file.write_text(text[:start] + 'effort="0' + text[text.index('"', start + 8) :])
+    node = graph.add(
+        EffortWatchdogNode,
+        robot_description_file=str(file),
+        gravity_compensated_by_hardware=False,
+        stale_state_policy='ramp_down',
+        crosscheck=False,
+    )
+    assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+    assert node.trigger_activate() == TransitionCallbackReturn.FAILURE

@@ -18,6 +18,8 @@ from collections.abc import Iterator
 import signal
 import time
 
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
@@ -175,3 +177,20 @@ def test_installed_configuration_starts_the_node_in_a_namespace(
     assert process.returncode == 0, said
     assert 'is ignored' not in said, 'every name in the file is a parameter'
     assert 'ERROR' not in said
+
+
+def test_transition_that_is_not_allowed_does_not_end_the_process(
+    graph: Graph, processes: Processes
+) -> None:
+    statuses = Statuses(graph)
+    process = processes.configured('gravity_compensation_node', ramp_up_time='0.0')
+    feed = StateFeed(graph, NAMES)
+    client = graph.probe.create_client(ChangeState, '/gravity_compensation_node/change_state')
+    assert graph.spin_until(lambda: statuses.message('torque') == 'active', DEADLINE)
+    assert graph.spin_until(client.service_is_ready)
+    activate = Transition(id=Transition.TRANSITION_ACTIVATE)
+    client.call_async(ChangeState.Request(transition=activate))
+    graph.spin_for(1.5)
+    assert process.poll() is None
+    assert statuses.message('torque') == 'active'
+    assert feed.is_on

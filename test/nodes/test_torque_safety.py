@@ -274,30 +274,55 @@ def test_ramp_begins_at_the_measured_torque(
     np.testing.assert_allclose(arm.torques(), np.tile(arm.gravity, (len(arm.commands), 1)))
 
 
-@pytest.mark.parametrize('with_watchdog', [False, True])
-def test_node_that_was_held_up_does_not_go_on_from_its_old_torque(
-    graph: Graph, with_watchdog: bool
+@pytest.mark.parametrize('other', ['nobody', 'idle', 'commands'])
+def test_node_that_was_held_up_ramps_down_from_what_the_robot_has_now(
+    graph: Graph, other: str
 ) -> None:
-    arm = Arm(graph, stale_state_policy='ramp_down')
-    watchdog = Node('effort_watchdog_node')
+    arm = Arm(graph, stale_state_policy='ramp_down', effort_rate_limits=[1500.0] * 6)
+    node = Node('other')
     try:
-        if with_watchdog:
-            watchdog.create_publisher(Float64MultiArray, COMMANDS, 1)
-            assert graph.spin_until(lambda: arm.node.count_publishers(COMMANDS) == 2)
+        if other != 'nobody':
+            publisher = node.create_publisher(Float64MultiArray, COMMANDS, 1)
+            assert graph.spin_until(lambda: arm.node._echo is not None)
+            graph.spin_for(0.2)
         arm.commands.clear()
         time.sleep(0.6)  # nothing runs in this process
+        present = arm.gravity
+        if other == 'commands':
+            present = 0.3 * arm.gravity
+            publisher.publish(Float64MultiArray(data=present.tolist()))
+            time.sleep(0.1)
         assert arm.reaches(GuardState.FAULT)
         assert 'held up' in arm.node.guard.reason
         graph.spin_for(0.2)
-        torque = arm.torques()
-        if with_watchdog:
-            # Commands that were under way before are allowed, others are not.
-            assert len(torque) < 3
-        else:
-            assert np.any(torque[0]) and not np.any(torque[-1])
-            assert len(torque) > 5, 'a ramp'
+        torque = abs(arm.torques()[:, 1])
+        assert torque[-1] == 0.0
+        # It begins where the robot is; 20 ms of the rate limit are allowed for the first step.
+        assert torque.max() <= abs(present[1]) + 1e-9
+        assert len(torque) > 5, 'a ramp'
     finally:
-        watchdog.destroy_node()
+        node.destroy_node()
+
+
+def test_refused_configuration_leaves_nothing_behind(graph: Graph) -> None:
+    parameters = {**PARAMETERS, 'autostart': False, 'realtime__cpus': [999]}
+    node = graph.add(GravityCompensationNode, **parameters)
+    before = [len(list(each)) for each in (node.publishers, node.subscriptions, node.services)]
+    timers = len(list(node.timers))
+    for _ in range(2):
+        assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+    after = [len(list(each)) for each in (node.publishers, node.subscriptions, node.services)]
+    assert after == before
+    assert len(list(node.timers)) == timers
+
+
+def test_node_that_is_about_to_end_is_not_switched_on(arm: Arm) -> None:
+    arm.node.request_stop()
+    arm.node.begin_stop()
+    answer = arm.enable(True)
+    assert not answer.success
+    assert answer.message == 'the node is about to end'
+    assert arm.reaches(GuardState.READY)
 
 
 ENTITY = '<!DOCTYPE r [<!ENTITY e "x">]><robot name="&e;"><link name="l"/></robot>'

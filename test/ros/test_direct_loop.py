@@ -43,6 +43,7 @@ class Listener(Node):
         super().__init__('listener')
         self.log: list[str] = []
         self.malformed = 0
+        self.unpolled_subscription = None
         self.direct_subscription = self.create_subscription(
             Float64MultiArray, 'direct', lambda message: self.log.append('direct'), 1
         )

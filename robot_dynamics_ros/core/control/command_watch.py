@@ -106,7 +106,7 @@ class CommandWatch:
     def _judge(self, command: Vector, now: float) -> CommandOutcome:
         if command.shape != self.last.shape:
             return CommandOutcome.ARRAY_LENGTH
-        if command.tobytes() in self._sent:
+        if self._is_echo(command.tobytes()):
             return CommandOutcome.OWN
         if not np.isfinite(command).all():
             return CommandOutcome.NOT_FINITE
@@ -114,6 +114,14 @@ class CommandWatch:
         self._received = now
         self._sent.clear()
         return CommandOutcome.ACCEPTED
+
+    def _is_echo(self, content: bytes) -> bool:
+        """Whether the watcher has sent this; each of its commands comes back once at most."""
+        if content not in self._sent:
+            return False
+        while self._sent.popleft() != content:
+            continue  # of those before it the echo was lost
+        return True
 
     def silence(self, now: float) -> float:
         """Return the time since the last command of others [s]; inf before the first."""
@@ -124,5 +132,6 @@ class CommandWatch:
         return bool(self.last.any()) and self.silence(now) > self.timeout
 
     def forget(self) -> None:
-        """Forget the last command, once its torque has been brought down."""
+        """Forget the last command, once its torque has been brought down, and what was sent."""
         self.last.fill(0.0)
+        self._sent.clear()

@@ -281,6 +281,8 @@ class JointStateBuffer:
         dt = stamp - self._stamps[target]
         dt = np.where(dt <= self.timeout, dt, nan)
         v: Vector = self._way(q, target) / dt
+        # From two stamps that are too close together nothing is learnt.
+        v = np.where(abs(v) > self._plausible[target], self.v[target], v)
         if self._time_constant > 0.0:
             last = self.v[target]
             filtered = last + (v - last) * (dt / (self._time_constant + dt))

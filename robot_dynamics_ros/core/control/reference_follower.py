@@ -41,6 +41,7 @@ _TWO_PI = 2.0 * pi
 _TOLERANCE = 1e-6
 _SHORTEST_SPEED_UP = 1e-3
 """Acceleration for which a joint would reach its velocity limit faster than this is absurd [s]."""
+_LONGEST_REASON = 300
 _LATEST_BEGIN = 600.0
 """Time ahead of the joint states beyond which a stamp belongs to another clock [s]."""
 
@@ -89,12 +90,17 @@ class ReferenceFollower:
         self._continuous = tuple(continuous)
         self._turns = np.array([_TWO_PI if name in continuous else 0.0 for name in joint_names])
         self._stream_timeout = stream_timeout
-        self._stream = StreamedReference(n, stream_timeout)
+        self._stream = self._new_stream()
         self._trajectory: JointTrajectory | None = None
         self._begin = 0.0
         self._next: JointTrajectory | None = None  # waits for its time
         self._next_begin = 0.0
         self._held: Reference = (np.zeros(n), np.zeros(n), np.zeros(n))
+
+    def _new_stream(self) -> StreamedReference:
+        return StreamedReference(
+            len(self.joint_names), self._stream_timeout, largest_speed=self._largest_speed
+        )
 
     @property
     def end(self) -> float:
@@ -283,7 +289,7 @@ class ReferenceFollower:
         if self.kind == 'stream':
             self._check_speed(self._stream.speed_to(t, q))
         if self.kind != 'stream':
-            self._stream = StreamedReference(len(self.joint_names), self._stream_timeout)
+            self._stream = self._new_stream()
         self._stream.push(t, q, v, a)
         self._trajectory, self._next, self.kind = None, None, 'stream'
 
@@ -293,9 +299,8 @@ class ReferenceFollower:
         if missing or unknown or len(joint_names) != len(self.joint_names):
             said = [f'{", ".join(missing)} missing'] if missing else []
             said += [f'{", ".join(unknown)} unknown'] if unknown else []
-            raise TrajectoryError(
-                f'the joints do not fit: {"; ".join(said) or "a name stands twice"}'
-            )
+            reason = '; '.join(said) or 'a name stands twice'
+            raise TrajectoryError(f'the joints do not fit: {reason[:_LONGEST_REASON]}')
         return [list(joint_names).index(name) for name in self.joint_names]
 
     def _in_order_of(self, joint_names: Sequence[str], reference: Reference) -> Reference:

@@ -130,10 +130,10 @@ def _judge(joint: str, velocity: Vector, measured: Vector, expected: Vector) -> 
     known = np.isfinite(measured)
     if known.sum() < FEWEST:
         return unknown(f'{int(known.sum())} measured efforts, at least {FEWEST} are needed')
-    speed = abs(float(np.mean(np.nan_to_num(velocity))))
-    if speed > STILL:
+    speed = abs(float(velocity[known].mean()))
+    if not speed <= STILL:
         return unknown(f'it moves with {speed:.3g} rad/s or m/s; it has to stand still')
-    mean, wanted = float(measured[known].mean()), float(expected.mean())
+    mean, wanted = float(measured[known].mean()), float(expected[known].mean())
     noise = float(measured[known].std()) / np.sqrt(known.sum() / 4.0)
     if abs(wanted) < max(LEAST_TORQUE, 3.0 * noise):
         return unknown(f'{wanted:.3g} N m or N are expected, too few; bend the arm')

@@ -167,13 +167,14 @@ class TorqueGuard:
         if measured_effort is None:
             return np.zeros(n)
         start = as_vector('measured_effort', measured_effort, n)
-        start = np.where(np.isfinite(start), start, 0.0)
-        return np.clip(start, self._negative_limit, self._limit)
+        # Of joints without a stated limit nothing is known that would be safe.
+        start = np.where(np.isfinite(start) & np.isfinite(self._limit), start, 0.0)
+        return np.nan_to_num(np.clip(start, self._negative_limit, self._limit))
 
     def _ramp_up(self, now: float) -> None:
         self.state = GuardState.RAMPING_UP
         self.reason = ''
-        self._is_stale = False
+        self._is_stale = self._ramp_is_over = False
         self._hold = None
         self._violations = 0
         self._start = self._tau.copy()
@@ -194,18 +195,43 @@ class TorqueGuard:
             if now < self._ramp_began:
                 self._ramp_down(now, self.reason, ends_in_fault=True)
 
-    def fail(self, now: float, reason: str) -> None:
-        """Ramp down to the fault state, or go there at once if ready; the first reason counts."""
+    def fail(self, now: float, reason: str, tau: Any = None) -> None:
+        """
+        Ramp down to the fault state, or go there at once if ready; the first reason counts.
+
+        A grace time ends.
+
+        Parameters
+        ----------
+        now : float
+            Time on the steady clock [s].
+        reason : str
+            What is wrong.
+        tau : array_like, shape (n,), optional
+            What the robot is commanded now, if that is not the last output [N m | N].
+
+        """
+        if tau is not None and self.state.is_commanding:
+            self._tau = self._start_torque(tau)
+            self._last_step = now
         if self.state in (GuardState.RAMPING_UP, GuardState.ACTIVE):
             self._ramp_down(now, reason, ends_in_fault=True)
         elif self.state is GuardState.RAMPING_DOWN:
-            # The ramp goes on, so that torque ends when it was promised to.
-            if not self._ends_in_fault:
-                self._ends_in_fault, self.reason = True, reason
             self._is_stale = False
+            if now < self._ramp_began:
+                self._ramp_down(now, self.reason, ends_in_fault=True)
+            elif not self._ends_in_fault:
+                self._fail_on_the_way_down(now, reason)
         elif self.state is GuardState.READY:
             self.state = GuardState.FAULT
             self.reason = reason
+
+    def _fail_on_the_way_down(self, now: float, reason: str) -> None:
+        """Go on down from the last output, to end when it was promised, without a law."""
+        self._ends_in_fault, self.reason = True, reason
+        left = 1.0 - _smooth(now - self._ramp_began, self.settings.ramp_down_time)
+        self._start = self._tau / left if left > 1e-6 else np.zeros_like(self._tau)
+        self._weight = 0.0
 
     def _ramp_down(self, now: float, reason: str, *, ends_in_fault: bool) -> None:
         self.state = GuardState.RAMPING_DOWN
@@ -247,14 +273,6 @@ class TorqueGuard:
         self._ramp_down(now, reason, ends_in_fault=True)
         self._hold_gravity(now, tau_gravity)
 
-    def abandon(self, reason: str) -> None:
-        """Go to the fault state without another command: somebody else has the robot."""
-        self.state = GuardState.FAULT
-        self.reason = reason
-        self._tau = np.zeros(len(self._none))
-        self._hold = None
-        self._ramp_is_over = self._ends_in_fault = self._is_stale = False
-
     def reset(self) -> None:
         """Leave the fault state for the ready one; nothing happens in other states."""
         if self.state is GuardState.FAULT:
@@ -281,7 +299,7 @@ class TorqueGuard:
             self._violations = 0
             return
         self._violations += 1
-        if self._violations >= _PERSISTENCE and self.state is not GuardState.RAMPING_DOWN:
+        if self._violations >= _PERSISTENCE:
             self.fail(now, violation)
 
     def glide(self) -> None:
@@ -327,7 +345,7 @@ class TorqueGuard:
             return GuardResult(tau, self.state, self._none, self._none, False, self.reason)
         if self._hold is not None and tau_gravity is not None and now < self._ramp_began:
             if np.isfinite(tau_gravity).all():
-                self._hold = np.clip(tau_gravity, self._negative_limit, self._limit)
+                self._hold = self._start_torque(tau_gravity)
         self._watch(tau_wanted, now, state_age, tau_gravity)
         tau = self._blend(now)
         largest = self._rate * min(max(now - self._last_step, 0.0), self.settings.longest_step)
@@ -379,7 +397,7 @@ class TorqueGuard:
         if _any(self._saturated):
             self.saturation_counts += self._saturated
         self._last_wanted = now
-        if self._is_stale and settings.recover_from_stale_state:
+        if self._is_stale and settings.recover_from_stale_state and not self._violations:
             self._ends_in_fault = False
             self._ramp_up(now)
 
@@ -393,7 +411,7 @@ class TorqueGuard:
             or not np.isfinite(tau_gravity).all()
         ):
             return
-        self._hold = np.clip(tau_gravity, self._negative_limit, self._limit)
+        self._hold = self._start_torque(tau_gravity)
         self._grace_began, self._ramp_began = now, now + settings.grace_time
         self.reason += f'; holding the gravity torque for {settings.grace_time:g} s'
 

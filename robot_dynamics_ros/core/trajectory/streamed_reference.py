@@ -34,6 +34,12 @@ import numpy as np
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError, TrajectoryError
 
+LEAST_INTERVAL = 2e-4
+"""Time between two points below which they are taken for one [s]."""
+
+_SPEED_UP = 0.05
+"""Shortest time in which a derived motion reaches the largest speed [s]."""
+
 STAMP_JITTER = 5e-3
 """Error of the stamps of points that is nothing to worry about [s]."""
 
@@ -50,6 +56,9 @@ class StreamedReference:
         Silence after which the arm is held at the last point [s].
     window : int
         Number of points from which missing derivatives are derived, at least 3.
+    largest_speed : float or array_like, shape (n,)
+        Bound on derived velocities [rad/s | m/s], and by the time in which it may be reached on
+        derived accelerations: stamps that are wrong must not become a torque.
 
     Raises
     ------
@@ -58,13 +67,16 @@ class StreamedReference:
 
     """
 
-    def __init__(self, n: int, timeout: float = 0.1, window: int = 7) -> None:
+    def __init__(
+        self, n: int, timeout: float = 0.1, window: int = 7, *, largest_speed: Any = inf
+    ) -> None:
         if not 0.0 < timeout < inf or window < 3:
             raise ConfigurationError(
                 f'timeout must be > 0 s and window >= 3, got {timeout} and {window}'
             )
         self.n = n
         self.timeout = timeout
+        self._speed = np.broadcast_to(np.asarray(largest_speed, dtype=np.float64), n)
         self._times: deque[float] = deque(maxlen=window)
         self._positions: deque[Vector] = deque(maxlen=window)
         self._velocities: deque[Vector | None] = deque(maxlen=window)
@@ -107,16 +119,23 @@ class StreamedReference:
             raise TrajectoryError(
                 f'a point at {t:.9g} s is not later than the last one at {self._times[-1]:.9g} s'
             )
+        if self._times and t - self._times[-1] < LEAST_INTERVAL:
+            # Of points that came in one go only the last one counts for the derivatives.
+            self._times.pop()
+            self._positions.pop()
+            self._velocities.pop()
         self._times.append(t)
         self._positions.append(q)
         self._velocities.append(v)
         self._q = q
         slope, curvature = self._fitted(list(self._positions))
-        self._v = slope if v is None else v
+        self._v = np.clip(slope, -self._speed, self._speed) if v is None else v
         if a is None:
             known = [x for x in self._velocities if x is not None]
             complete = len(known) == len(self._times) > 1
             a = self._fitted(known)[0] if complete else curvature
+            largest = self._speed / _SPEED_UP
+            a = np.clip(a, -largest, largest)
         self._a = a
 
     def _checked(self, what: str, values: Any) -> Vector | None:
@@ -138,7 +157,7 @@ class StreamedReference:
         span = -times[0]
         degree = min(count - 1, 2)
         powers: Matrix = np.power.outer(times / span, np.arange(degree + 1))
-        fit = np.linalg.solve(powers.T @ powers, powers.T @ np.array(values))
+        fit = np.linalg.lstsq(powers, np.array(values), rcond=1e-6)[0]
         second = 2.0 * fit[2] / span**2 if degree == 2 else np.zeros(self.n)
         return fit[1] / span, second
 

@@ -66,7 +66,8 @@ def test_own_commands_are_not_taken_for_those_of_others() -> None:
     watch.take([3.0, -1.0], 10.0)
     for k in range(20):
         watch.note_sent(np.array([3.0, -1.0]) * (1.0 - 0.01 * k))
-    assert watch.take([2.7, -0.9], 10.1) is CommandOutcome.OWN
+    own = np.array([3.0, -1.0]) * (1.0 - 0.01 * 10)
+    assert watch.take(own, 10.1) is CommandOutcome.OWN
     assert watch.silence(10.2) == pytest.approx(0.2)
     assert watch.take([2.71, -0.9], 10.2) is CommandOutcome.ACCEPTED
 
@@ -74,3 +75,13 @@ def test_own_commands_are_not_taken_for_those_of_others() -> None:
 def test_senseless_timeout_is_refused() -> None:
     with pytest.raises(ConfigurationError, match='timeout is 0'):
         CommandWatch(2, 0.0)
+
+
+def test_constant_command_of_somebody_else_is_soon_known_as_such() -> None:
+    watch = CommandWatch(2, 0.2)
+    watch.take([10.0, 5.0], 10.0)
+    watch.note_sent(np.array([10.0, 5.0]))  # the first one of a way down
+    watch.note_sent(np.array([9.0, 4.5]))
+    told = [watch.take([10.0, 5.0], 10.3 + 0.01 * k) for k in range(3)]
+    assert told[0] is CommandOutcome.OWN
+    assert told[1:] == [CommandOutcome.ACCEPTED] * 2

@@ -234,3 +234,66 @@ def test_guard_that_commands_takes_nothing_over() -> None:
     run = Run()
     run.guard.take_over(run.now, np.zeros(2), 'no command', GRAVITY)
     assert run.guard.state is GuardState.ACTIVE
+
+
+def test_fault_on_the_way_down_no_longer_follows_the_law() -> None:
+    run = Run(ramp_down_time=1.0)
+    run.guard.disarm(run.now)
+    run.go(0.5)
+    run.go(PERIOD, np.array([nan, 0.0]))
+    before = abs(run.sent[-1])
+    run.go(0.1, np.array([1e6, -1e6]))
+    assert (np.diff(abs(np.array(run.sent[-50:])), axis=0) <= 0.0).all()
+    assert (abs(run.sent[-1]) < before).all()
+    run.go(0.4, np.array([1e6, -1e6]))
+    assert run.guard.state is GuardState.FAULT
+    run.assert_bounded()
+
+
+@pytest.mark.parametrize('what', ['state', 'torque'])
+def test_anything_worse_ends_the_grace_time(what: str) -> None:
+    run = with_limits(grace_time=60.0)
+    run.go_blind(0.5)
+    for _ in range(3):
+        if what == 'state':
+            run.guard.watch_state(np.array([3.0, 0.0]), np.zeros(2), run.now)
+        else:
+            run.go(PERIOD, np.array([nan, 0.0]))
+    run.go(DOWN + 2 * PERIOD, np.array([nan, 0.0]))
+    assert run.guard.state is GuardState.FAULT
+    run.assert_bounded()
+
+
+def test_state_that_comes_back_beyond_a_limit_does_not_count_as_recovered() -> None:
+    run = with_limits(recover_from_stale_state=True)
+    run.go_blind(0.3)
+    run.guard.watch_state(np.array([3.0, 0.0]), np.zeros(2), run.now)
+    assert run.go(PERIOD).state is GuardState.RAMPING_DOWN
+
+
+def test_joint_without_limit_is_brought_down_by_zero() -> None:
+    limits = np.array([nan, 20.0])
+    guard = TorqueGuard(GuardSettings(NAMES, limits, RATE, ramp_down_time=DOWN))
+    guard.take_over(1.0, [5.0, 10.0], 'no command', GRAVITY)
+    for k in range(200):
+        result = guard.step(None, 1.0 + PERIOD * k, STALE, GRAVITY)
+        assert np.isfinite(result.tau).all()
+    assert guard.state is GuardState.FAULT
+
+
+def test_way_down_that_was_over_is_forgotten_when_armed_again() -> None:
+    run = Run(ramp_down_time=0.01)
+    run.guard.disarm(run.now)
+    run.go(0.02)  # over by its time, held back by the rate limit
+    assert run.guard.state is GuardState.RAMPING_DOWN
+    run.guard.arm(run.now, FRESH)
+    assert run.go(1.0, np.zeros(2)).state is GuardState.ACTIVE
+
+
+def test_failure_may_begin_at_what_somebody_else_commands() -> None:
+    run = Run()
+    run.guard.fail(run.now, 'held up', [3.0, -1.0])
+    first = run.go(PERIOD)
+    assert (abs(first.tau) <= [3.0, 1.0]).all()
+    run.go(DOWN + PERIOD)
+    assert run.guard.state is GuardState.FAULT

@@ -227,3 +227,30 @@ def test_stream_faster_than_the_velocity_limit_is_refused(follower: ReferenceFol
     with pytest.raises(TrajectoryError, match='its limit is 3'):
         for k in range(100):
             push(k, 6.0)
+
+
+def test_points_in_one_go_are_no_motion(follower: ReferenceFollower) -> None:
+    for k in range(7):
+        t = 10.0 + 1e-6 * k
+        follow(follower, [START + [0.002 * k, 0.0]], stamp=t, times=[0.0], now=t)
+    _, v, a = follower.sample(10.0)
+    assert not np.any(v) and not np.any(a)
+
+
+def test_burst_after_a_pause_stays_inside_the_limits(follower: ReferenceFollower) -> None:
+    for k in range(50):
+        t = 10.0 + 0.01 * k
+        follow(follower, [START + [0.2 * np.sin(t - 10.0), 0.0]], stamp=t, times=[0.0], now=t)
+    for k in range(6):  # 60 ms of the stream at once
+        t = 10.55 + 3e-4 * k
+        q = START + [0.2 * np.sin(0.5 + 0.01 * k), 0.0]
+        follow(follower, [q], stamp=t, times=[0.0], now=t)
+    _, v, a = follower.sample(t)
+    assert abs(v[0]) <= 3.0 * (1.0 + 1e-5)
+    assert abs(a[0]) <= 3.0 / 0.05 * (1.0 + 1e-5)  # the limit within 50 ms
+
+
+def test_uneven_stamps_do_not_break_the_fit(follower: ReferenceFollower) -> None:
+    for t in (10.0, 10.09, 10.090000001, 10.0905, 10.18):
+        follow(follower, [START + [0.01 * (t - 10.0), 0.0]], stamp=t, times=[0.0], now=t)
+    assert abs(follower.sample(10.18)[1][0]) < 0.1
