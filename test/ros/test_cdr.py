@@ -24,7 +24,6 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from builtin_interfaces.msg import Duration  # noqa: E402
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension  # noqa: E402
@@ -45,15 +44,11 @@ def random_trajectory(rng: np.random.Generator) -> JointTrajectory:
     message.header.stamp.sec, message.header.stamp.nanosec = 12, 345
     for _ in range(rng.integers(6)):
         arrays = [rng.normal(size=rng.integers(4)) for _ in range(4)]
-        message.points.append(
-            JointTrajectoryPoint(
-                positions=arrays[0],
-                velocities=arrays[1],
-                accelerations=arrays[2],
-                effort=arrays[3],
-                time_from_start=Duration(sec=int(rng.integers(-9, 9)), nanosec=7),
-            )
+        point = JointTrajectoryPoint(
+            positions=arrays[0], velocities=arrays[1], accelerations=arrays[2], effort=arrays[3]
         )
+        point.time_from_start.sec, point.time_from_start.nanosec = int(rng.integers(-9, 9)), 7
+        message.points.append(point)
     return message
 
 
