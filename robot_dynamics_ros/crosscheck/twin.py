@@ -110,6 +110,8 @@ class PinocchioTwin:
     armature : ndarray, shape (model.nv,)
     missing_armature : ndarray, shape (model.nv,)
         Armature that Pinocchio's algorithms leave out; zero but for old versions.
+    base_joint : str
+        Our name of the joint of a floating base.
     right_jacobian_rates : set of str
         Reference frames in which Pinocchio's rate of a frame's Jacobian is right; see `abilities`.
 
@@ -122,9 +124,11 @@ class PinocchioTwin:
         clean = clean_urdf(robot.description)
         names = dict(clean.joints)
         arguments = []
+        self.base_joint = ROOT_JOINT
         if robot.options.floating_base:
-            names[ROOT_JOINT] = ROOT_JOINT
-            self.leaders[ROOT_JOINT] = (ROOT_JOINT, 1.0, 0.0)
+            self.base_joint = robot.joint_names[0]
+            names[self.base_joint] = ROOT_JOINT
+            self.leaders[self.base_joint] = (self.base_joint, 1.0, 0.0)
             arguments = [pin.JointModelFreeFlyer()]
         model = pin.buildModelFromXML(clean.text, *arguments)
         self._carry_payload(model, clean)
@@ -188,7 +192,7 @@ class PinocchioTwin:
         """Return the model with locked joints, and those that mimic them, held where they are."""
         locked = self.robot.options.locked
         kinds = {joint.name: joint.type for joint in self.robot.description.joints}
-        kinds.setdefault(ROOT_JOINT, JointType.FLOATING)
+        kinds.setdefault(self.base_joint, JointType.FLOATING)
         q = self.pin.neutral(model)
         joint_ids = []
         for name, (leader, multiplier, offset) in self.leaders.items():

@@ -30,9 +30,11 @@ from robot_dynamics_ros.core.model import kernel_layout
 from robot_dynamics_ros.core.model.build import build_model
 from robot_dynamics_ros.core.model.description import RobotDescription
 from robot_dynamics_ros.core.model.robot_model import RobotModel
+from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.crosscheck import crosscheck_model
 from robot_dynamics_ros.crosscheck.ledger import relative_difference, ROUNDING_FLOOR, worst_place
 from robot_dynamics_ros.crosscheck.quantities import Comparison
+from robot_dynamics_ros.resources import urdf_path
 from robots import body, joint, named_models, pendulum, robot, X, Y
 
 pytest.importorskip('pinocchio')
@@ -237,3 +239,11 @@ def test_missing_pinocchio_is_said_in_one_line() -> None:
 
 def test_importing_the_package_does_not_import_pinocchio() -> None:
     assert python(UNTOUCHED) == 'clean'
+
+
+def test_robot_with_a_joint_called_as_that_of_the_floating_base() -> None:
+    text = urdf_path('planar_2r_rods.urdf').read_text().replace('"joint_1"', '"root_joint"')
+    model = load_urdf(text, floating_base=True)
+    assert model.joint_names == ('root_joint_1', 'root_joint', 'joint_2')
+    report = crosscheck_model(model, samples=3)
+    assert report.ok, report.summary

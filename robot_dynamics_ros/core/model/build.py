@@ -86,7 +86,8 @@ def build_model(
     description : RobotDescription
         Links and joints.
     floating_base : bool
-        Whether the root link floats freely in the world; its joint is then called ``root_joint``.
+        Whether the root link floats freely in the world; its joint is then called ``root_joint``,
+        or ``root_joint_1`` and so on if the robot has a joint of this name.
     gravity : array_like, shape (3,)
         Gravity, expressed in the base frame (fixed base) or the world frame (floating base)
         [m/s^2].

@@ -32,7 +32,7 @@ from robot_dynamics_ros.core.spatial.rotation import (
 )
 
 ROOT_JOINT = 'root_joint'
-"""Name of the joint between the world and a floating base."""
+"""Name of the joint between the world and a floating base; with a number if it is taken."""
 
 Q_SUFFIXES = {
     JointType.PLANAR: ('x', 'y', 'theta'),
@@ -48,7 +48,10 @@ def with_root_joint(description: RobotDescription) -> RobotDescription:
     """Return the description with a floating joint between a new world link and its root."""
     root = arrange_tree(description).root
     world = 'world' if all(link.name != 'world' for link in description.links) else 'universe'
-    joint = Joint(ROOT_JOINT, JointType.FLOATING, parent=world, child=root)
+    taken = {joint.name for joint in description.joints}
+    names = (ROOT_JOINT, *(f'{ROOT_JOINT}_{k}' for k in range(1, len(taken) + 1)))
+    name = next(name for name in names if name not in taken)
+    joint = Joint(name, JointType.FLOATING, parent=world, child=root)
     return RobotDescription(
         description.name,
         (Link(world), *description.links),
