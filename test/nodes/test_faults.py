@@ -51,7 +51,7 @@ COMMANDS = 'effort_controller/commands'
 POSE = np.array([0.3, -0.9, 0.8, 0.2, 0.4, 0.0])
 LIMIT = np.array([150.0, 150.0, 150.0, 28.0, 28.0, 28.0])
 RATE = 10.0 * LIMIT
-TIMEOUT, COMMAND_TIMEOUT, GRACE, RAMP = 0.2, 0.35, 0.5, 0.2
+TIMEOUT, COMMAND_TIMEOUT, GRACE, RAMP = 0.4, 0.6, 0.5, 0.2
 # What a busy machine may add, and the last bit of the rate limit.
 SLACK = 0.5
 START = 60.0
@@ -143,10 +143,13 @@ class Bench:
     def recover(self) -> None:
         """Put the arm back and switch the torque on."""
         self.relay = type(self).pass_on
+        self.graph.call(self.enabling, SetBool.Request(data=False))
+        # The first command releases the brakes, so that there must be none when they are put on.
+        assert self.graph.spin_until(lambda: not np.any(self.commands[-1][1]))
+        self.graph.spin_for(0.2)
         self.change_plant(Transition.TRANSITION_DEACTIVATE)
         self.change_plant(Transition.TRANSITION_ACTIVATE)
         self.graph.spin_for(0.2)
-        self.graph.call(self.enabling, SetBool.Request(data=False))
         assert self.graph.spin_until(
             lambda: self.graph.call(self.resetting, Trigger.Request()).success
         )
@@ -156,8 +159,10 @@ class Bench:
         assert self.graph.spin_until(self.is_carrying), self.statuses.message('torque')
         self.graph.spin_for(0.6)  # the brakes are released
 
-    def spoil(self, relay: Relay, seconds: float = 1.0) -> float:
+    def spoil(self, relay: Relay, seconds: float = 1.2) -> float:
         """Put a fault in for some time; return when it began."""
+        if not self.is_carrying():
+            self.recover()
         self.commands.clear()
         began = time.monotonic()
         self.relay = relay
@@ -193,7 +198,7 @@ def bench() -> Iterator[Bench]:
         assert graph.spin_until(
             lambda: bench.statuses.message('watchdog') == 'under torque', START
         )
-        graph.spin_for(0.8)
+        bench.recover()  # starting three processes may have starved the states
         yield bench
         rows = [[row.fault, row.torque, row.time_to_safe, row.recovered] for row in bench.rows]
         print('\n' + format_table(['fault', 'torque', 'time to zero', 'recovered'], rows))
@@ -339,7 +344,7 @@ def test_torque_stays_right(bench: Bench, fault: str) -> None:
     times = np.array([began, *(at for at, _ in bench.commands), time.monotonic()])
     torque = np.array([data for _, data in bench.commands])
     bench.assert_bounded()
-    assert np.diff(times).max() < 0.3, 'the stream of commands goes on'
+    assert np.diff(times).max() < TIMEOUT, 'the stream of commands goes on'
     # The arm holds still: friction carries the millimetres that it may have moved.
     np.testing.assert_allclose(torque, np.tile(bench.gravity, (len(torque), 1)), atol=0.5)
     bench.note(fault, 'kept', None, 'of itself')
@@ -360,6 +365,8 @@ def test_torque_ends_in_time(bench: Bench, fault: str) -> None:
 
 
 def test_killed_plant_is_told_from_its_return(bench: Bench) -> None:
+    if not bench.is_carrying():
+        bench.recover()
     bench.commands.clear()
     bench.plant.kill()
     began = time.monotonic()
@@ -375,8 +382,11 @@ def test_killed_plant_is_told_from_its_return(bench: Bench) -> None:
     bench.note('plant killed and started again', 'gravity, then zero', safe, 'reset, enable')
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGKILL])
 def test_killed_controller_leaves_no_torque(bench: Bench, number: signal.Signals) -> None:
+    if not bench.is_carrying():
+        bench.recover()
     assert bench.graph.spin_until(lambda: bench.statuses.message('watchdog') == 'under torque')
     bench.commands.clear()
     bench.controller.send_signal(number)

@@ -126,10 +126,13 @@ def test_moving_or_bent_arm_is_not_switched_on(arm: Arm) -> None:
 def test_gravity_is_carried_while_states_are_missing_and_then_let_go(arm: Arm) -> None:
     arm.feed.is_on = False
     assert arm.reaches(GuardState.RAMPING_DOWN)
-    assert arm.graph.spin_until(lambda: 'holding' in arm.statuses.message('torque'))
-    np.testing.assert_allclose(arm.commands[-1].data, arm.gravity, atol=1e-12)
+    assert 'holding the gravity torque' in arm.node.guard.reason
+    arm.commands.clear()
     assert arm.reaches(GuardState.FAULT)
-    assert arm.graph.spin_until(lambda: not np.any(arm.commands[-1].data))
+    assert arm.graph.spin_until(lambda: arm.commands and not np.any(arm.commands[-1].data))
+    held = np.isclose(arm.torques(), arm.gravity, rtol=0.0, atol=1e-12).all(axis=1)
+    assert held.sum() > 20, 'steps of 5 ms for 0.6 s, fewer on a busy machine'
+    assert not held[-1]
     answer = arm.enable(True)
     assert not answer.success
     assert 'waiting for joint states of joint_1' in answer.message
