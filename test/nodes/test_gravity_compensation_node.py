@@ -254,7 +254,7 @@ def test_activation_is_refused_without_states(graph: Graph) -> None:
 
 def test_partial_states_are_merged(graph: Graph, model: Any) -> None:
     # B08: two publishers with three joints each; nothing before both have spoken.
-    node = graph.add(GravityCompensationNode, **QUICK)
+    node = graph.add(GravityCompensationNode, **{**QUICK, 'state_timeout': 1.0})
     commands = graph.collect(Float64MultiArray, COMMANDS)
     first = StateFeed(graph, NAMES[:3])
     first.position, first.velocity = Q[:3], V[:3]

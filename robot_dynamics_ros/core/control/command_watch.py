@@ -132,6 +132,5 @@ class CommandWatch:
         return bool(self.last.any()) and self.silence(now) > self.timeout
 
     def forget(self) -> None:
-        """Forget the last command, once its torque has been brought down, and what was sent."""
-        self.last.fill(0.0)
-        self._sent.clear()
+        """Forget the last command, once its torque has been brought down."""
+        self.last.fill(0.0)  # not what was sent: its echo is still to come

@@ -85,3 +85,11 @@ def test_constant_command_of_somebody_else_is_soon_known_as_such() -> None:
     told = [watch.take([10.0, 5.0], 10.3 + 0.01 * k) for k in range(3)]
     assert told[0] is CommandOutcome.OWN
     assert told[1:] == [CommandOutcome.ACCEPTED] * 2
+
+
+def test_echo_that_comes_late_is_still_known() -> None:
+    watch = CommandWatch(2, 0.2)
+    watch.take([10.0, 5.0], 10.0)
+    watch.note_sent(np.zeros(2))
+    watch.forget()
+    assert watch.take([0.0, 0.0], 10.3) is CommandOutcome.OWN
