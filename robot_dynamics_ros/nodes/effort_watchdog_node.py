@@ -40,7 +40,6 @@ from robot_dynamics_ros.core.control.guard_state import GuardState
 from robot_dynamics_ros.core.control.joint_state_buffer import JointStateBuffer
 from robot_dynamics_ros.core.control.laws import GravityCompensationLaw
 from robot_dynamics_ros.core.control.torque_guard import TorqueGuard
-from robot_dynamics_ros.core.exceptions import ArmingRefusedError
 from robot_dynamics_ros.ros.cdr import read_command
 from robot_dynamics_ros.ros.diagnostics import Changes, Level, Report
 from robot_dynamics_ros.ros.lifecycle import RobotNode
@@ -69,7 +68,6 @@ class EffortWatchdogNode(RobotNode[EffortWatchdogParameters]):
         model, parameters = self.model, self.parameters
         order = joint_order(parameters, model)
         names = model.joint_names
-        self._to_model = np.array([order.index(name) for name in names])
         self.buffer = JointStateBuffer(
             names, continuous=continuous_joints(model), timeout=parameters.state_timeout
         )
@@ -116,11 +114,7 @@ class EffortWatchdogNode(RobotNode[EffortWatchdogParameters]):
             If an effort limit is not stated.
 
         """
-        if self._settings.unstated_limits:
-            raise ArmingRefusedError(
-                f'no effort limit is stated for {", ".join(self._settings.unstated_limits)}; give '
-                'one by parameter or in the robot description'
-            )
+        self._settings.require_stated_limits()
         self.guard = TorqueGuard(self._settings)
         self.watch.forget()
 
@@ -147,9 +141,13 @@ class EffortWatchdogNode(RobotNode[EffortWatchdogParameters]):
         if not state.read(message):
             self.note_malformed()
             return
-        stamp = state.sec + 1e-9 * state.nanosec
         self.buffer.update(
-            state.names, stamp, state.position, state.velocity, state.effort, time.monotonic()
+            state.names,
+            state.stamp,
+            state.position,
+            state.velocity,
+            state.effort,
+            time.monotonic(),
         )
 
     def _on_command(self, message: bytes) -> None:
@@ -180,7 +178,7 @@ class EffortWatchdogNode(RobotNode[EffortWatchdogParameters]):
     def _take_over(self, now: float) -> None:
         self._takeovers += 1
         silence = self.watch.silence(now)
-        torque = self.watch.last[self._to_model]
+        torque = self._publisher.in_model_order(self.watch.last)
         self.guard.take_over(now, torque, f'no command for {silence:.3f} s', self._gravity())
         self.get_logger().error(f'taking over: {self.guard.reason}')
 
@@ -211,13 +209,13 @@ class EffortWatchdogNode(RobotNode[EffortWatchdogParameters]):
         counts = self._command_counts.take(self.watch.counters)
         values = {f'commands {key}': count for key, count in counts.items()}
         values['takeovers'] = self._takeovers
-        if self.watch.last.any():
+        under_torque = bool(self.watch.last.any())
+        if under_torque:
             values['silence [s]'] = self.watch.silence(now)
         if self.guard.state is not GuardState.READY:
             return Report(Level.ERROR, f'has taken over: {self.guard.reason}', values)
         if not self.is_active:
             return Report(Level.WARN, 'not watching', values)
-        under_torque = bool(self.watch.last.any())
         return Report(Level.OK, 'under torque' if under_torque else 'no torque', values)
 
     def _report_torque(self) -> Report:

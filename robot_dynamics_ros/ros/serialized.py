@@ -211,6 +211,11 @@ class JointStateReader:
         self.effort: Any = ()
         self._layouts: list[_Layout] = []
 
+    @property
+    def stamp(self) -> float:
+        """Return the stamp of the last message [s]."""
+        return self.sec + 1e-9 * self.nanosec
+
     def read(self, data: bytes) -> bool:
         """Read a message, quickly if its shape is known; return whether it is one."""
         for layout in self._layouts:

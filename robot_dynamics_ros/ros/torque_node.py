@@ -109,13 +109,6 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         """Build buffer, guard, law and topics."""
         model, parameters = self.model, self.parameters
         order = joint_order(parameters, model)
-        self._restore_scheduling = apply_scheduling(
-            Scheduling(
-                parameters.realtime_priority,
-                parameters.realtime_cpus,
-                parameters.realtime_lock_memory,
-            )
-        )
         self.get_logger().info(f'commands are in the order {", ".join(order)}')
         self.buffer = JointStateBuffer(
             model.joint_names,
@@ -142,7 +135,6 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         self._heard = b''
         self._ignores_velocity = parameters.velocity_source == 'estimated'
         self._statistics = LoopStatistics(parameters.deadline)
-        self._pauses = CollectorPauses()
         self._limit_counts, self._state_counts = Changes(), Changes()
         self._message = ''
         self._outputs = TorquePublishers(self, model.joint_names, order)
@@ -154,6 +146,15 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         )
         self._watchdog = steady_timer(self, parameters.state_timeout, self._watch)
         self._switches = TorqueServices(self)
+        # These reach beyond the node: so after all that may be refused.
+        self._restore_scheduling = apply_scheduling(
+            Scheduling(
+                parameters.realtime_priority,
+                parameters.realtime_cpus,
+                parameters.realtime_lock_memory,
+            )
+        )
+        self._pauses = CollectorPauses()
         self.diagnostics.add('torque', self._report_torque)
         self.diagnostics.add('joint states', self._report_states)
         self.diagnostics.add('publishers', PublisherReport(self, COMMAND_TOPIC, 'joint_states'))
@@ -214,7 +215,7 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         if not state.read(message):
             self.note_malformed()
             return
-        stamp = state.sec + 1e-9 * state.nanosec
+        stamp = state.stamp
         outcome = self.buffer.update(
             state.names,
             stamp,
@@ -231,12 +232,9 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
             self.on_time_reset()
         self._notice_hang(now)
         is_commanding = self.guard.state.is_commanding
-        self.self_test.add(
-            self.buffer.q,
-            self.buffer.v,
-            self.buffer.effort,
-            self.guard.tau if is_commanding else None,
-        )
+        if self._effort is not None:
+            tau = self.guard.tau if is_commanding else None
+            self.self_test.add(self.buffer.q, self.buffer.v, self.buffer.effort, tau)
         if is_commanding:
             self.guard.watch_state(self.buffer.q, self.buffer.v, now)
             self._command(now)

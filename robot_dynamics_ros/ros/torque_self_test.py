@@ -53,12 +53,12 @@ class TorqueSelfTest:
         self._effort = effort
         self._by_hardware = gravity_compensated_by_hardware
         self._states = RecentStates(model.nv, _SAMPLES)
-        generalized_gravity_batch(model, np.zeros((1, model.nq)))  # compile now, not in the loop
+        if effort is not None:  # compile now, not in the loop
+            generalized_gravity_batch(model, np.zeros((1, model.nq)))
 
     def add(self, q: Vector, v: Vector, effort: Vector, tau: Vector | None) -> None:
         """Take in a state, and the torque that was commanded when it came, if any."""
-        if self._effort is not None:
-            self._states.add(q, v, effort, np.nan if tau is None else tau)
+        self._states.add(q, v, effort, np.nan if tau is None else tau)
 
     def clear(self) -> None:
         """Forget the states."""

@@ -26,7 +26,11 @@ import numpy as np
 
 from robot_dynamics_ros.core.arrays import frozen, Vector
 from robot_dynamics_ros.core.control.state_limits import StateLimits
-from robot_dynamics_ros.core.exceptions import ConfigurationError, UnknownJointError
+from robot_dynamics_ros.core.exceptions import (
+    ArmingRefusedError,
+    ConfigurationError,
+    UnknownJointError,
+)
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.core.model.robot_model import RobotModel
@@ -155,6 +159,22 @@ class GuardSettings:
     def unstated_limits(self) -> tuple[str, ...]:
         """Names of the joints without effort limit."""
         return tuple(n for n, x in zip(self.joint_names, self.effort_limit) if np.isnan(x))
+
+    def require_stated_limits(self) -> None:
+        """
+        Refuse to command joints whose effort limit nobody has stated.
+
+        Raises
+        ------
+        ArmingRefusedError
+            If there are such joints; the message names them.
+
+        """
+        if self.unstated_limits:
+            raise ArmingRefusedError(
+                f'no effort limit is stated for {", ".join(self.unstated_limits)}; give one by '
+                'parameter or in the robot description'
+            )
 
     @property
     def longest_ramp_down(self) -> float:

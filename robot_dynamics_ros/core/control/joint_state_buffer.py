@@ -40,7 +40,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_dynamics_ros.core.arrays import as_finite, Vector
+from robot_dynamics_ros.core.arrays import any_true, as_finite, Vector
 from robot_dynamics_ros.core.control.joint_name_map import JointNameMap, MessageLayout
 from robot_dynamics_ros.core.exceptions import ConfigurationError, UnknownJointError
 
@@ -249,10 +249,10 @@ class JointStateBuffer:
         if v is None:
             v = self._estimated_velocity(q, stamp, target)
         else:
-            plausible = abs(v) <= self._plausible[target]  # not so for NaN
-            if b'\x00' in plausible.tobytes():
+            unknown = ~(abs(v) <= self._plausible[target])  # NaN, too
+            if any_true(unknown):
                 self.counters['velocity_replaced'] += 1
-                v = np.where(plausible, v, self._estimated_velocity(q, stamp, target))
+                v = np.where(unknown, self._estimated_velocity(q, stamp, target), v)
         self.q[target] = q
         self.v[target] = v
         self.effort[target] = layout.picked(effort) if n_effort else nan

@@ -245,7 +245,6 @@ class ReferenceFollower:
         if len(times) == 1 and times[0] == 0.0:
             self._push(joint_names, begin, positions, velocities, accelerations, now)
             return
-        self._begin_next(now)
         start = self.sample(max(begin, now))
         trajectory = self.prepare(joint_names, times, positions, velocities, accelerations, start)
         self.take(trajectory, begin, now)

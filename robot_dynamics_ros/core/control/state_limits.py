@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import frozen, Vector
+from robot_dynamics_ros.core.arrays import any_true, frozen, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.model.robot_model import Limits
 
@@ -118,7 +118,7 @@ class StateLimits:
 
         """
         outside = (q < self.lower) | (q > self.upper) | (abs(v) > self.speed)
-        if b'\x01' not in outside.tobytes():
+        if not any_true(outside):
             return ''
         i = int(np.argmax(outside))
         name = self.joint_names[i]

@@ -37,9 +37,8 @@ from math import inf, isfinite
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from robot_dynamics_ros.core.arrays import as_vector, frozen, Vector
+from robot_dynamics_ros.core.arrays import any_true, as_vector, frozen, Vector
 from robot_dynamics_ros.core.control.guard_settings import GuardSettings, StaleStatePolicy
 from robot_dynamics_ros.core.control.guard_state import GuardResult, GuardState
 from robot_dynamics_ros.core.exceptions import ArmingRefusedError, ConfigurationError
@@ -132,12 +131,7 @@ class TorqueGuard:
 
         """
         settings = self.settings
-        if settings.unstated_limits:
-            raise ArmingRefusedError(
-                'no effort limit is stated for '
-                + ', '.join(settings.unstated_limits)
-                + '; give one by parameter or in the robot description'
-            )
+        settings.require_stated_limits()
         if self.state is GuardState.FAULT or self._ends_in_fault:
             raise ArmingRefusedError(f'in fault ({self.reason}); reset first')
         if self.state in (GuardState.RAMPING_UP, GuardState.ACTIVE):
@@ -351,12 +345,12 @@ class TorqueGuard:
         largest = self._rate * min(max(now - self._last_step, 0.0), self.settings.longest_step)
         change = tau - self._tau
         rate_limited = abs(change) > largest
-        if _any(rate_limited):
+        if any_true(rate_limited):
             tau = self._tau + np.clip(change, -largest, largest)
             self.rate_limit_counts += rate_limited
         self._tau = tau
         self._last_step = now
-        if self._ramp_is_over and not _any(tau != 0.0):
+        if self._ramp_is_over and not any_true(tau != 0.0):
             self._arrive()
         return GuardResult(
             tau.copy(), self.state, self._saturated, rate_limited, True, self.reason
@@ -394,7 +388,7 @@ class TorqueGuard:
         self._asked[:] = wanted
         self._wanted = np.minimum(np.maximum(wanted, self._negative_limit), self._limit)
         self._saturated = self._wanted != wanted
-        if _any(self._saturated):
+        if any_true(self._saturated):
             self.saturation_counts += self._saturated
         self._last_wanted = now
         if self._is_stale and settings.recover_from_stale_state and not self._violations:
@@ -496,8 +490,3 @@ def _smooth(time: float, duration: float) -> float:
     """Return ``3 s^2 - 2 s^3`` of the share `s` of the duration that is over, 0 to 1."""
     s = min(max(time, 0.0) / duration, 1.0) if duration > 0.0 else float(time >= 0.0)
     return s * s * (3.0 - 2.0 * s)
-
-
-def _any(mask: NDArray[np.bool_]) -> bool:
-    """Return ``mask.any()``, which would cost four times as much for a few joints."""
-    return b'\x01' in mask.tobytes()
