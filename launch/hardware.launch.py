@@ -47,10 +47,11 @@ def generate_launch_description() -> LaunchDescription:
     }
     commands = [(launching.COMMAND_TOPIC, [effort_controller, '/commands'])]
     controller = launching.controller_node(robot, remappings=commands)
-    # In a process of its own: it brings the torque down when that of the controller is dead.
+    # In a process of its own: it brings the torque down when that of the controller is dead. It
+    # only listens until then, so it watches also a controller that is started by hand.
     watchdog = launching.robot_node(
         'effort_watchdog_node',
-        robot,
+        {**robot, 'autostart': True},
         remappings=commands,
         condition=IfCondition(LaunchConfiguration('watchdog')),
     )

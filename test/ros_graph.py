@@ -42,6 +42,7 @@ class Graph:
         self.executor = SingleThreadedExecutor()
         self.probe = Node('probe')
         self.nodes: list[Any] = []
+        self.nodes_of_others: list[Node] = []
         self.executor.add_node(self.probe)
 
     def add(self, node_class: Any, **parameters: Any) -> Any:
@@ -90,7 +91,8 @@ class Graph:
         for node in self.nodes:
             node.finish()
             node.destroy_node()
-        self.probe.destroy_node()
+        for node in (*self.nodes_of_others, self.probe):
+            node.destroy_node()
         self.executor.shutdown()
         rclpy.try_shutdown()
 

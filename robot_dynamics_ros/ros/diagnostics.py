@@ -82,8 +82,8 @@ class DiagnosticsReporter:
         self._sources[name] = report
 
     def keep(self, *names: str) -> None:
-        """Forget all reports but these."""
-        self._sources = {name: self._sources[name] for name in names}
+        """Forget all reports but these, as far as they are there."""
+        self._sources = {name: self._sources[name] for name in names if name in self._sources}
 
     def publish(self) -> None:
         """Publish all reports now."""

@@ -41,6 +41,7 @@ from robot_dynamics_ros.core.exceptions import ConfigurationError, RobotDynamics
 from robot_dynamics_ros.core.jit import has_compiled_kernels
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.ros.cdr import read_text
+from robot_dynamics_ros.ros.clock_report import ClockReport
 from robot_dynamics_ros.ros.declared_parameters import declare, values_of
 from robot_dynamics_ros.ros.diagnostics import DiagnosticsReporter, Level, Report
 from robot_dynamics_ros.ros.model_report import crosscheck_report, model_report
@@ -113,6 +114,8 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
         self.add_post_set_parameters_callback(self._take_changes)
         self.diagnostics = DiagnosticsReporter(self)
         self.diagnostics.add('lifecycle', self._report_lifecycle)
+        if self.get_parameter('use_sim_time').value:
+            self.diagnostics.add('clock', ClockReport(self))
         self.create_subscription(
             String, 'robot_description', self._on_description, LATCHED, raw=True
         )
@@ -262,8 +265,14 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
         gc.freeze()
 
     def _entities(self) -> list[Any]:
-        """Return all topics, services and timers of the node."""
-        return [*self.publishers, *self.subscriptions, *self.services, *self.timers]
+        """Return all topics, services, clients and timers of the node."""
+        return [
+            *self.publishers,
+            *self.subscriptions,
+            *self.services,
+            *self.clients,
+            *self.timers,
+        ]
 
     def _destroy_all_but(self, kept: list[Any]) -> None:
         for entity in self._entities():
@@ -273,6 +282,7 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
                 self.destroy_publisher,
                 self.destroy_subscription,
                 self.destroy_service,
+                self.destroy_client,
                 self.destroy_timer,
             ):
                 if destroy(entity):
@@ -286,7 +296,7 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
         finally:
             if self.is_configured:
                 self.is_configured = False
-                self.diagnostics.keep('lifecycle')
+                self.diagnostics.keep('lifecycle', 'clock')
                 gc.unfreeze()
                 self.cleanup()
 

@@ -186,7 +186,8 @@ class TorqueParameters(RobotParameters):
         high=3.0,
     )
     ramp_from: str = parameter(
-        'Where the ramp after activation begins; measured_effort needs effort_semantics.',
+        'Where the ramp after activation begins while nobody commands a torque; else it begins at '
+        'the command. measured_effort needs effort_semantics.',
         'zero',
         choices=('zero', 'measured_effort'),
     )

@@ -30,6 +30,7 @@ import traceback
 from typing import Generic, TypeVar
 
 from geometry_msgs.msg import InertiaStamped
+import numpy as np
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -50,6 +51,7 @@ from robot_dynamics_ros.core.exceptions import (
 )
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.ros.cdr import read_command
+from robot_dynamics_ros.ros.controller_check import ControllerCheck
 from robot_dynamics_ros.ros.conversions import payload_from_bytes
 from robot_dynamics_ros.ros.diagnostics import (
     Changes,
@@ -67,7 +69,7 @@ from robot_dynamics_ros.ros.robot_source import (
     friction_of,
     joint_order,
 )
-from robot_dynamics_ros.ros.serialized import JointStateReader
+from robot_dynamics_ros.ros.serialized import JointStateReader, RMW_ERROR
 from robot_dynamics_ros.ros.timers import steady_timer
 from robot_dynamics_ros.ros.torque_publishers import COMMAND_TOPIC, TorquePublishers
 from robot_dynamics_ros.ros.torque_report import state_report, torque_report
@@ -91,6 +93,15 @@ _STATE_GAP = 0.02
 
 _HANG = 0.1
 """Pause of the loop beyond the timeout of the states that is a fault [s]."""
+
+_RECENT = 1.0
+"""
+Age of a command of somebody else up to which the robot is certainly under it [s].
+
+An older one may have been given when no controller ran; if one does and keeps it, the watchdog
+brings it down.
+
+"""
 
 _NO_VELOCITY: tuple[float, ...] = ()
 
@@ -131,8 +142,7 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         self._received = -inf
         self._last_command = -inf
         self._longest_pause = _HANG + parameters.state_timeout
-        self._echo: Subscription | None = None
-        self._heard = b''
+        self._heard, self._heard_at = b'', -inf
         self._ignores_velocity = parameters.velocity_source == 'estimated'
         self._statistics = LoopStatistics(parameters.deadline)
         self._limit_counts, self._state_counts = Changes(), Changes()
@@ -141,11 +151,15 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         self._state_subscription = self.create_subscription(
             JointState, 'joint_states', self._on_joint_state, STATE_IN, raw=True
         )
+        self._echo = self.create_subscription(
+            Float64MultiArray, COMMAND_TOPIC, self._on_echo, COMMAND_IN, raw=True
+        )
         self._payload_subscription = self.create_subscription(
             InertiaStamped, '~/payload', self._on_payload, LATCHED, raw=True
         )
         self._watchdog = steady_timer(self, parameters.state_timeout, self._watch)
         self._switches = TorqueServices(self)
+        self._controller = ControllerCheck(self, self._outputs.topic, order)
         # These reach beyond the node: so after all that may be refused.
         self._restore_scheduling = apply_scheduling(
             Scheduling(
@@ -157,6 +171,7 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         self._pauses = CollectorPauses()
         self.diagnostics.add('torque', self._report_torque)
         self.diagnostics.add('joint states', self._report_states)
+        self.diagnostics.add('controller', self._report_controller)
         self.diagnostics.add('publishers', PublisherReport(self, COMMAND_TOPIC, 'joint_states'))
 
     def cleanup(self) -> None:
@@ -165,16 +180,15 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         self.destroy_subscription(self._payload_subscription)
         self.destroy_timer(self._watchdog)
         self._pauses.close()
-        if self._echo is not None:
-            self.destroy_subscription(self._echo)
-            self._echo = None
+        self.destroy_subscription(self._echo)
         self._restore_scheduling()
+        self._controller.destroy()
         self._switches.destroy()
         self._outputs.destroy()
 
     @property
     def unpolled_subscription(self) -> Subscription | None:
-        """Return that of the commands of others."""
+        """Return that of the commands, own ones and those of others."""
         return self._echo if self.is_configured else None
 
     @property
@@ -257,27 +271,28 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
             self._last_on_topic(),
         )
 
-    def _listen_to_others(self) -> None:
-        """Listen to the commands once another node can send some, without looking at them."""
-        if self._echo is None and self._outputs.is_shared:
-            self._echo = self.create_subscription(
-                Float64MultiArray, COMMAND_TOPIC, self._on_echo, COMMAND_IN, raw=True
-            )
-
     def _on_echo(self, message: bytes) -> None:
-        self._heard = message
+        self._heard, self._heard_at = message, time.monotonic()
 
-    def _last_on_topic(self) -> Vector | None:
-        """Return the torque that the robot was commanded last, by whomever; None if not known."""
-        if self._echo is None:
-            return None
-        with self._echo.handle:
-            taken = self._echo.handle.take_message(Float64MultiArray, True)
+    def _last_on_topic(self, longest_age: float = inf) -> Vector | None:
+        """
+        Return the torque that the robot was commanded last, by whomever.
+
+        None if nothing good was heard, or it is older than `longest_age` [s].
+
+        """
         try:
-            command = read_command(self._heard if taken is None else taken[0])
-        except ValueError:
+            with self._echo.handle:
+                taken = self._echo.handle.take_message(Float64MultiArray, True)
+            if taken is not None:
+                self._on_echo(taken[0])
+                self._heard_at -= 1e-9 * (time.time_ns() - taken[1]['received_timestamp'])
+            tau = self._outputs.in_model_order(read_command(self._heard))
+        except (ValueError, RMW_ERROR):
             return None
-        return self._outputs.in_model_order(command)
+        if tau is None or not np.isfinite(tau).all():
+            return None
+        return tau if time.monotonic() - self._heard_at <= longest_age else None
 
     def _present_stamp(self) -> float | None:
         """Return the present time of the clock of stamps [s], None while a simulation is at 0."""
@@ -343,6 +358,9 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
 
     def waits_for(self) -> str:
         """Return what is missing before the guard can be armed."""
+        self._controller.update()
+        if self._controller.is_waiting:
+            return f'the joints of {self._controller.controller}'
         now = time.monotonic()
         silent = self.buffer.silent_joints(now, self.parameters.state_timeout)
         if silent:
@@ -361,25 +379,33 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         Raises
         ------
         ArmingRefusedError
-            If the state is missing, stale or outside its limits, an effort limit is not stated, or
-            a fault has not been reset.
+            If the state is missing, stale or outside its limits, an effort limit is not stated,
+            the controller has other joints, or a fault has not been reset.
 
         """
         if self.stop_requested:
             raise ArmingRefusedError('the node is about to end')
         self._take_state()
         reason = self.waits_for()
+        if self._controller.mismatch:
+            raise ArmingRefusedError(self._controller.mismatch)
         if reason:
             raise ArmingRefusedError(f'waiting for {reason}')
         now = time.monotonic()
-        measured = self._measured_command() if self._ramps_from_effort else None
         self._last_command = now
-        self.guard.arm(now, self.buffer.age(now), measured, self.buffer.q, self.buffer.v)
+        start = self._present_torque()
+        self.guard.arm(now, self.buffer.age(now), start, self.buffer.q, self.buffer.v)
         self.begin()
 
-    @property
-    def _ramps_from_effort(self) -> bool:
-        return self.parameters.ramp_from == 'measured_effort'
+    def _present_torque(self) -> Vector | None:
+        """Return what the robot is under now: a command of somebody, or the measured effort."""
+        commanded = self._last_on_topic(_RECENT)
+        if commanded is not None and commanded.any():
+            self.get_logger().info('the ramp begins at the torque that is commanded already')
+            return commanded
+        if self.parameters.ramp_from == 'measured_effort':
+            return self._measured_command()
+        return None
 
     def _measured_command(self) -> Vector | None:
         """Return the command that would give the measured effort, shape (n,) [N m | N]."""
@@ -464,7 +490,6 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
     # Diagnostics.
 
     def _report_torque(self) -> Report:
-        self._listen_to_others()
         report = torque_report(self.guard, self._limit_counts, self.is_active)
         values = {
             **report.values,
@@ -472,6 +497,12 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
             **self._pauses.take(),
         }
         return Report(report.level, report.message, values)
+
+    def _report_controller(self) -> Report:
+        report = self._controller.report()
+        if self._controller.mismatch:
+            self.guard.fail(time.monotonic(), self._controller.mismatch)
+        return report
 
     def _report_states(self) -> Report:
         silent = self.buffer.silent_joints(time.monotonic(), self.parameters.state_timeout)

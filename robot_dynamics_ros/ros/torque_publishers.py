@@ -104,6 +104,7 @@ class TorquePublishers:
 
     Attributes
     ----------
+    topic : str
     send_command, flush, in_model_order : callable
         Those of `CommandPublisher`.
 
@@ -114,6 +115,7 @@ class TorquePublishers:
     ) -> None:
         self._node = node
         self._command = CommandPublisher(node, joint_names, command_order)
+        self.topic = self._command.topic
         self.send_command = self._command.send
         self.flush = self._command.flush
         self.in_model_order = self._command.in_model_order
@@ -123,11 +125,6 @@ class TorquePublishers:
     def send_torques(self, tau: Vector, stamp: tuple[int, int]) -> None:
         """Publish the same torques with their names and the stamp of their state."""
         self._torques.send(tau, stamp)
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether another node can command, too."""
-        return int(self._node.count_publishers(self._command.topic)) > 1
 
     @property
     def has_listener_of_terms(self) -> bool:

@@ -81,6 +81,7 @@ class Bench:
     rows: list[Row] = field(default_factory=list)
     count: int = 0
     kept: list[JointState] = field(default_factory=list)
+    late: list[tuple[float, JointState]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         probe = self.graph.probe
@@ -243,6 +244,17 @@ def bursts(bench: Bench, message: JointState) -> None:
         bench.kept.clear()
 
 
+def jittery(bench: Bench, message: JointState) -> None:
+    """Pass each state on up to 60 ms late, so that states also overtake each other."""
+    late = float(np.random.default_rng(bench.count).uniform(0.0, 0.06))
+    bench.late.append((time.monotonic() + late, message))
+    now = time.monotonic()
+    due = [each for at, each in bench.late if at <= now]
+    bench.late = [(at, each) for at, each in bench.late if at > now]
+    for each in due:
+        bench.pass_on(each)
+
+
 def shuffled(message: JointState) -> None:
     order = np.random.default_rng().permutation(len(message.name))
     for name in ('name', 'position', 'velocity'):
@@ -302,6 +314,7 @@ def nan_position(message: JointState) -> Any:
 HARMLESS: dict[str, Relay] = {
     'states at a tenth of the rate': tenth,
     'states in bursts': bursts,
+    'states late by 0 to 60 ms': jittery,
     'another order in every message': in_another_order,
     'unused joint with NaN': extra,
     'NaN velocity, infinite effort': edited(velocity=[float('nan')] * 6, effort=[np.inf] * 6),
@@ -407,6 +420,7 @@ def test_killed_controller_leaves_no_torque(bench: Bench, number: signal.Signals
     assert bench.graph.spin_until(bench.is_carrying, START)
     bench.graph.spin_for(0.6)
     assert bench.is_carrying()
+    bench.assert_bounded()
     assert bench.graph.spin_until(lambda: bench.statuses.message('watchdog') == 'under torque')
     what = 'ramped to zero' if number == signal.SIGTERM else 'watchdog: gravity, then zero'
     bench.note(f'controller gets {number.name}', what, safe, 'started again')

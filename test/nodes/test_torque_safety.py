@@ -19,12 +19,14 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from builtin_interfaces.msg import Time
 from geometry_msgs.msg import InertiaStamped
 import numpy as np
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
@@ -277,6 +279,100 @@ def test_ramp_begins_at_the_measured_torque(
     np.testing.assert_allclose(arm.torques(), np.tile(arm.gravity, (len(arm.commands), 1)))
 
 
+@pytest.mark.parametrize('age', [0.0, 1.5])
+def test_ramp_begins_at_the_torque_that_somebody_else_commands(graph: Graph, age: float) -> None:
+    arm = Arm(graph, ramp_up_time=1.0)
+    arm.enable(False)
+    assert arm.reaches(GuardState.READY)
+    other = Node('other')
+    try:
+        publisher = other.create_publisher(Float64MultiArray, COMMANDS, 1)
+        assert graph.spin_until(lambda: publisher.get_subscription_count() == 2)
+        present = 0.6 * arm.gravity
+        publisher.publish(Float64MultiArray(data=present.tolist()))
+        assert graph.spin_until(lambda: arm.commands[-1].data.tolist() == present.tolist())
+        graph.spin_for(age)
+        arm.commands.clear()
+        assert arm.enable(True).success
+        assert graph.spin_until(lambda: len(arm.commands) > 5)
+        # A command of long ago may not have reached any robot.
+        first = present if age == 0.0 else np.zeros(6)
+        np.testing.assert_allclose(arm.torques()[0], first, atol=1e-3 * abs(present).max())
+        assert (np.diff(abs(arm.torques()[:, 1])) >= 0.0).all(), 'from there to all of it'
+        assert arm.reaches(GuardState.ACTIVE)
+    finally:
+        other.destroy_node()
+
+
+def controller(graph: Graph, joints: list[str], interface: str = 'effort') -> Node:
+    """Return what answers like a forward_command_controller with these parameters."""
+    node = Node('effort_controller')
+    node.declare_parameter('joints', joints)
+    node.declare_parameter('interface_name', interface)
+    graph.nodes_of_others.append(node)
+    graph.executor.add_node(node)
+    return node
+
+
+def test_controller_with_the_same_joints_is_found(graph: Graph) -> None:
+    controller(graph, NAMES)
+    arm = Arm(graph)
+    assert graph.spin_until(
+        lambda: arm.statuses.message('controller') == '/effort_controller has the same joints'
+    )
+
+
+@pytest.mark.parametrize(
+    ('joints', 'interface', 'said'),
+    [
+        (NAMES[::-1], 'effort', 'takes commands for joint_6, joint_5, joint_4, joint_3, joint_2'),
+        (NAMES[:5], 'effort', 'set the parameter joints to that order'),
+        (NAMES, 'position', "as position, not 'effort': set interface_name"),
+    ],
+)
+def test_other_joints_of_the_controller_keep_the_torque_off(
+    graph: Graph, joints: list[str], interface: str, said: str
+) -> None:
+    controller(graph, joints, interface)
+    node = graph.add(GravityCompensationNode, **{**PARAMETERS, 'autostart': False})
+    feed = StateFeed(graph, NAMES)
+    feed.position = Q
+    commands = graph.collect(Float64MultiArray, COMMANDS)
+    assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+    assert graph.spin_until(lambda: node.buffer.is_complete)
+    assert graph.spin_until(lambda: not node.waits_for() and node._controller.mismatch)
+    assert said in node._controller.mismatch
+    assert node.trigger_activate() == TransitionCallbackReturn.FAILURE
+    assert not commands
+
+
+def test_torque_ends_when_a_wrong_controller_comes_later(arm: Arm) -> None:
+    controller(arm.graph, NAMES[::-1])
+    assert arm.reaches(GuardState.FAULT)
+    assert 'takes commands for joint_6' in arm.node.guard.reason
+    assert arm.graph.call(arm.resetting, Trigger.Request()).success
+    answer = arm.enable(True)
+    assert not answer.success
+    assert 'takes commands for joint_6' in answer.message
+
+
+def test_stopped_clock_changes_no_torque(graph: Graph) -> None:
+    clock = graph.probe.create_publisher(Clock, '/clock', 1)
+    arm = Arm(graph, use_sim_time=True)
+    assert graph.spin_until(lambda: arm.statuses.message('clock') == 'no time on /clock yet')
+    for step in range(20):
+        clock.publish(Clock(clock=Time(sec=100, nanosec=step * 10_000_000)))
+        graph.spin_for(0.01)
+    assert graph.spin_until(lambda: arm.statuses.message('clock') == 'running')
+    arm.commands.clear()
+    # From now on /clock is silent; the states still come, and time limits are of the steady clock.
+    assert graph.spin_until(lambda: arm.statuses.message('clock') == '/clock stands still')
+    assert arm.node.guard.state is GuardState.ACTIVE
+    np.testing.assert_allclose(arm.torques(), np.tile(arm.gravity, (len(arm.commands), 1)))
+    arm.feed.is_on = False
+    assert arm.reaches(GuardState.FAULT), 'states that stop are noticed without a clock'
+
+
 @pytest.mark.parametrize('other', ['nobody', 'idle', 'commands'])
 def test_node_that_was_held_up_ramps_down_from_what_the_robot_has_now(
     graph: Graph, other: str
@@ -286,7 +382,6 @@ def test_node_that_was_held_up_ramps_down_from_what_the_robot_has_now(
     try:
         if other != 'nobody':
             publisher = node.create_publisher(Float64MultiArray, COMMANDS, 1)
-            assert graph.spin_until(lambda: arm.node._echo is not None)
             graph.spin_for(0.2)
         arm.commands.clear()
         time.sleep(0.6)  # nothing runs in this process
@@ -315,11 +410,12 @@ def test_node_that_was_held_up_ramps_down_from_what_the_robot_has_now(
 def test_refused_configuration_leaves_nothing_behind(graph: Graph) -> None:
     parameters = {**PARAMETERS, 'autostart': False, 'realtime__cpus': [999]}
     node = graph.add(GravityCompensationNode, **parameters)
-    before = [len(list(each)) for each in (node.publishers, node.subscriptions, node.services)]
+    kinds = ('publishers', 'subscriptions', 'services', 'clients')
+    before = [len(list(getattr(node, kind))) for kind in kinds]
     timers = len(list(node.timers))
     for _ in range(2):
         assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
-    after = [len(list(each)) for each in (node.publishers, node.subscriptions, node.services)]
+    after = [len(list(getattr(node, kind))) for kind in kinds]
     assert after == before
     assert len(list(node.timers)) == timers
 

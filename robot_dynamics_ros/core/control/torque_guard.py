@@ -22,12 +22,12 @@ States::
                        +-- stale state, bad number, fail -+---------> fault --reset--> ready
 
 The wanted torque is first cut to the effort limit, joint by joint and without scaling the others.
-On the way up the output blends from where it starts (zero or the measured effort) to the wanted
-torque, along ``3 s^2 - 2 s^3``. After `disarm` it blends from the wanted torque to zero, after a
-fault from the last output to zero. When the joint states fail to come, the policy may first blend
-to the last gravity torque and keep it for a grace time. After a change of the law the difference
-to the torque of before fades out. Last, the change of the output since the previous one is cut to
-the rate limit. Time is a float on a steady clock [s].
+On the way up the output blends from where it starts (zero, or the torque that acts already) to the
+wanted torque, along ``3 s^2 - 2 s^3``. After `disarm` it blends from the wanted torque to zero,
+after a fault from the last output to zero. When the joint states fail to come, the policy may
+first blend to the last gravity torque and keep it for a grace time. After a change of the law the
+difference to the torque of before fades out. Last, the change of the output since the previous one
+is cut to the rate limit. Time is a float on a steady clock [s].
 
 """
 
@@ -104,7 +104,7 @@ class TorqueGuard:
         self,
         now: float,
         state_age: float,
-        measured_effort: Any = None,
+        start: Any = None,
         q: Any = None,
         v: Any = None,
     ) -> None:
@@ -117,8 +117,9 @@ class TorqueGuard:
             Time on the steady clock [s].
         state_age : float
             Age of the oldest joint state [s]; inf while one is missing.
-        measured_effort : array_like, shape (n,), optional
-            Torque to start from [N m | N]; zero if None, and for entries that are not finite.
+        start : array_like, shape (n,), optional
+            Torque that acts on the robot now, to start from [N m | N]; zero if None, and for
+            entries that are not finite.
         q, v : array_like, shape (n,), optional
             The state, which must be inside the limits on it [rad | m, rad/s | m/s].
 
@@ -147,7 +148,7 @@ class TorqueGuard:
             if obstacle:
                 raise ArmingRefusedError(obstacle)
         if self.state is GuardState.READY:
-            self._tau = self._start_torque(measured_effort)
+            self._tau = self._start_torque(start)
             self._asked = self._tau.copy()
             self._wanted = self._tau.copy()
             self._saturated = self._none
@@ -156,14 +157,14 @@ class TorqueGuard:
         self._last_wanted = now
         self._ramp_up(now)
 
-    def _start_torque(self, measured_effort: Any) -> Vector:
+    def _start_torque(self, start: Any) -> Vector:
         n = len(self._none)
-        if measured_effort is None:
+        if start is None:
             return np.zeros(n)
-        start = as_vector('measured_effort', measured_effort, n)
+        tau = as_vector('start', start, n)
         # Of joints without a stated limit nothing is known that would be safe.
-        start = np.where(np.isfinite(start) & np.isfinite(self._limit), start, 0.0)
-        return np.nan_to_num(np.clip(start, self._negative_limit, self._limit))
+        tau = np.where(np.isfinite(tau) & np.isfinite(self._limit), tau, 0.0)
+        return np.nan_to_num(np.clip(tau, self._negative_limit, self._limit))
 
     def _ramp_up(self, now: float) -> None:
         self.state = GuardState.RAMPING_UP

@@ -101,13 +101,13 @@ def test_ramp_up_starts_at_zero_and_reaches_the_command() -> None:
     assert (steps[:, 1] <= 0.0).all()
 
 
-def test_ramp_up_is_bumpless_from_the_measured_effort() -> None:
+def test_ramp_up_is_bumpless_from_the_torque_that_acts() -> None:
     run = Run(TorqueGuard(settings()))
-    run.guard.arm(run.now, FRESH, measured_effort=[12.0, nan])
+    run.guard.arm(run.now, FRESH, start=[12.0, nan])
     first = run.go([10.0, -5.0], PERIOD)
     np.testing.assert_allclose(first.tau, [12.0, 0.0], atol=1e-2)
     beyond = Run(TorqueGuard(settings()))
-    beyond.guard.arm(beyond.now, FRESH, measured_effort=[1000.0, inf])
+    beyond.guard.arm(beyond.now, FRESH, start=[1000.0, inf])
     assert beyond.go([10.0, 0.0], PERIOD).tau[0] <= 50.0
 
 
@@ -266,7 +266,7 @@ def test_ramp_down_ends_in_the_promised_time_even_at_the_rate_limit() -> None:
     slow = settings(effort_rate_limit=40.0)
     assert slow.longest_ramp_down == pytest.approx(0.2 + 50.0 / 40.0)
     run = Run(TorqueGuard(slow))
-    run.guard.arm(run.now, FRESH, measured_effort=[50.0, 0.0])
+    run.guard.arm(run.now, FRESH, start=[50.0, 0.0])
     run.go([50.0, 0.0], 1.0)
     run.guard.disarm(run.now)
     assert run.go([50.0, 0.0], slow.longest_ramp_down + PERIOD).state is GuardState.READY
@@ -281,8 +281,8 @@ def test_arming_is_refused_with_a_line_that_says_why() -> None:
         guard.arm(0.0, inf)
     with pytest.raises(ArmingRefusedError, match='0.200 s old'):
         guard.arm(0.0, 0.2)
-    with pytest.raises(DimensionError, match='measured_effort has'):
-        guard.arm(0.0, FRESH, measured_effort=[1.0])
+    with pytest.raises(DimensionError, match='start has'):
+        guard.arm(0.0, FRESH, start=[1.0])
     guard.arm(0.0, FRESH)
     with pytest.raises(ArmingRefusedError, match='already armed'):
         guard.arm(0.0, FRESH)
