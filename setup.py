@@ -37,6 +37,7 @@ setup(
     license='Apache-2.0',
     python_requires='>=3.10',
     packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
+    package_data={f'{PACKAGE}.report': ['*.js']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),
@@ -45,6 +46,7 @@ setup(
         (f'share/{PACKAGE}/config/gazebo', sorted(glob('config/gazebo/*.yaml'))),
         (f'share/{PACKAGE}/worlds', sorted(glob('worlds/*.sdf'))),
         (f'share/{PACKAGE}/urdf', sorted(glob('urdf/*.urdf') + glob('urdf/*.urdf.xacro'))),
+        (f'share/{PACKAGE}/urdf/benchmark', sorted(glob('urdf/benchmark/*.urdf'))),
     ],
     zip_safe=False,
     # The same list as requirements/runtime.txt; ROS itself comes from a ROS 2 installation or
@@ -59,7 +61,12 @@ setup(
         'urdf_parser_py>=0.0.4',
         'xacro>=2.0',
     ],
-    extras_require={'crosscheck': ['pin>=2.7'], 'test': ['pytest']},
+    extras_require={
+        'contact': ['coal'],
+        'crosscheck': ['pin>=2.7'],
+        'symbolic': ['sympy'],
+        'test': ['pytest'],
+    },
     entry_points={
         'console_scripts': [
             *(f'{node} = {PACKAGE}.nodes.{node}:main' for node in NODES),

@@ -43,6 +43,7 @@ from robot_dynamics_ros.ros.parameters import read_yaml, specs_of
 NODES = sorted(path.stem for path in (ROOT / PACKAGE / 'nodes').glob('*_node.py'))
 
 KEYS = {
+    'sympy': 'python3-sympy',
     'lxml': 'python3-lxml',
     'matplotlib': 'python3-matplotlib',
     'numba': 'python3-numba',
@@ -191,8 +192,10 @@ def test_requirements_have_what_is_imported() -> None:
         names = {DISTRIBUTIONS.get(module, distribution_name(module)) for module in imported}
         return names - available
 
-    assert not missing([PACKAGE], runtime | crosscheck)
-    assert not missing(['test', 'benchmark'], runtime | crosscheck | tests)
+    extras = setup_arguments().extras_require
+    optional = {distribution_name(line) for key in ('contact', 'symbolic') for line in extras[key]}
+    assert not missing([PACKAGE], runtime | crosscheck | optional)
+    assert not missing(['test', 'benchmark'], runtime | crosscheck | optional | tests)
 
 
 def test_setup_and_requirements_agree() -> None:

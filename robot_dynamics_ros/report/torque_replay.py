@@ -34,11 +34,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_dynamics_ros.core.arrays import as_matrix, Matrix, Vector
-from robot_dynamics_ros.core.dynamics import (
-    generalized_gravity_batch,
-    nonlinear_effects_batch,
-    rnea_batch,
-)
+from robot_dynamics_ros.core.control.torque_terms import torque_terms
 from robot_dynamics_ros.core.exceptions import ModelError
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.model.robot_model import RobotModel
@@ -170,12 +166,8 @@ def replay_torques(
     inertia, coriolis, gravity = (np.full(position.shape, np.nan) for _ in range(3))
     for begin in range(0, len(known), BLOCK):
         rows = known[begin : begin + BLOCK]
-        q, v, a = motion.q[rows], motion.v[rows], motion.a[rows]
-        total = rnea_batch(model, q, v, a)
-        nonlinear = nonlinear_effects_batch(model, q, v)
-        gravity[rows] = generalized_gravity_batch(model, q)
-        coriolis[rows] = nonlinear - gravity[rows]
-        inertia[rows] = total - nonlinear
+        terms = torque_terms(model, motion.q[rows], motion.v[rows], motion.a[rows])
+        inertia[rows], coriolis[rows], gravity[rows] = terms.inertia, terms.coriolis, terms.gravity
         if advance is not None:
             advance(len(rows))
     rubbing = np.zeros(position.shape) if friction is None else friction.torque(motion.v)

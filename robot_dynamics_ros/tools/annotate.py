@@ -30,14 +30,18 @@ import yaml
 
 from robot_dynamics_ros.core.control.gravity import validate_gravity
 from robot_dynamics_ros.core.control.trajectory_efforts import trajectory_efforts
-from robot_dynamics_ros.core.exceptions import ConfigurationError, TrajectoryError
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.report.atomic import refuse_existing, write_text
 from robot_dynamics_ros.tools.argument_types import add_gravity_argument
-
-_ARRAYS = ('positions', 'velocities', 'accelerations')
+from robot_dynamics_ros.tools.robot_arguments import (
+    add_armature_argument,
+    add_friction_argument,
+    friction_model,
+    parse_armature,
+)
+from robot_dynamics_ros.tools.trajectory_file import columns_of, read_trajectory
 
 
 def add_parser(subparsers: Any) -> None:
@@ -61,18 +65,8 @@ def add_parser(subparsers: Any) -> None:
         action='store_true',
         help='leave gravity out of the efforts, for a robot that compensates it by itself',
     )
-    parser.add_argument(
-        '--friction',
-        metavar='FILE',
-        help='add friction: a YAML file, or urdf for the values there',
-    )
-    parser.add_argument(
-        '--armature',
-        action='append',
-        default=[],
-        metavar='JOINT=VALUE',
-        help='reflected rotor inertia of a joint [kg m^2 | kg]; may be repeated',
-    )
+    add_friction_argument(parser)
+    add_armature_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -94,8 +88,8 @@ def run(args: argparse.Namespace) -> int:
     refuse_existing(args.output, overwrite=args.overwrite)
     gravity = (0.0, 0.0, 0.0) if args.without_gravity else validate_gravity(args.gravity)
     trajectory = read_trajectory(args.trajectory)
-    model = load_urdf(args.urdf, gravity=gravity, armature=_armature(args.armature))
-    annotate(trajectory, model, _friction(args.friction, model))
+    model = load_urdf(args.urdf, gravity=gravity, armature=parse_armature(args.armature))
+    annotate(trajectory, model, friction_model(args.friction, model))
     text = yaml.safe_dump(trajectory, sort_keys=False)
     write_text(args.output, text, overwrite=args.overwrite)
     points = trajectory['points']
@@ -106,33 +100,6 @@ def run(args: argparse.Namespace) -> int:
         note = f', beyond the limit of {limit:.4g}' if peak > limit else ''
         print(f'  {name}: at most {peak:.4g} N m or N{note}')
     return 0
-
-
-def read_trajectory(path: Path) -> dict[str, Any]:
-    """
-    Return the trajectory in a YAML file.
-
-    Raises
-    ------
-    TrajectoryError
-        If it is none.
-
-    """
-    try:
-        # `ros2 topic echo` ends each message with a line of dashes, which begins another document.
-        documents = [each for each in yaml.safe_load_all(path.read_text(encoding='utf-8')) if each]
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise TrajectoryError(f'{path} cannot be read: {" ".join(str(error).split())}') from error
-    if len(documents) != 1:
-        raise TrajectoryError(f'{path} holds {len(documents)} trajectories, expected one')
-    found: dict[str, Any] = documents[0]
-    points = found.get('points') if isinstance(found, dict) else None
-    names = found.get('joint_names') if isinstance(found, dict) else None
-    if not isinstance(names, list) or not isinstance(points, list) or not points:
-        raise TrajectoryError(f'{path}: expected joint_names and points')
-    if not all(isinstance(point, dict) for point in points):
-        raise TrajectoryError(f'{path}: expected positions and time_from_start in each point')
-    return found
 
 
 def annotate(
@@ -147,43 +114,6 @@ def annotate(
         If the trajectory cannot be used.
 
     """
-    points = trajectory['points']
-    names = [str(name) for name in trajectory['joint_names']]
-    try:
-        arrays = [[_numbers(point.get(key)) for point in points] for key in _ARRAYS]
-        times = [_seconds(point.get('time_from_start')) for point in points]
-    except (TypeError, ValueError, AttributeError) as error:
-        raise TrajectoryError(f'a point holds something that is no number: {error}') from error
-    efforts = trajectory_efforts(model, names, times, *arrays, friction=friction)
-    for point, effort in zip(points, efforts.tolist()):
+    efforts = trajectory_efforts(model, *columns_of(trajectory), friction=friction)
+    for point, effort in zip(trajectory['points'], efforts.tolist()):
         point['effort'] = effort
-
-
-def _numbers(values: Any) -> list[float] | None:
-    return [float(value) for value in values] if values else None
-
-
-def _seconds(duration: Any) -> float:
-    """Return a builtin_interfaces/Duration, or a plain number, in seconds."""
-    if isinstance(duration, dict):
-        return float(duration.get('sec', 0)) + 1e-9 * float(duration.get('nanosec', 0))
-    return float(duration)
-
-
-def _armature(texts: list[str]) -> dict[str, float]:
-    armature = {}
-    for text in texts:
-        name, _, value = text.partition('=')
-        try:
-            armature[name] = float(value)
-        except ValueError as error:
-            raise ConfigurationError(f"armature '{text}' is not JOINT=VALUE") from error
-    return armature
-
-
-def _friction(source: str | None, model: RobotModel) -> FrictionModel | None:
-    if source is None:
-        return None
-    if source == 'urdf':
-        return FrictionModel.from_model(model)
-    return FrictionModel.from_file(source, model.joint_names)

@@ -38,6 +38,7 @@ COMMANDS = {
     'crosscheck': 'compare every quantity with Pinocchio on a URDF file',
     'replay': 'compare the model torques of a recorded bag with the measured ones',
     'annotate': 'fill in the efforts of a joint trajectory by inverse dynamics',
+    'torque-report': 'say what a motion asks of each drive',
     'demo': 'drive a simulated ES5 along a trajectory on model torques',
 }
 
@@ -69,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         for name, text in COMMANDS.items():
             if name == command:
-                module = importlib.import_module(f'robot_dynamics_ros.tools.{name}')
+                module = importlib.import_module(_module_of(name))
                 module.add_parser(subparsers)
             else:
                 subparsers.add_parser(name, help=text)
@@ -86,6 +87,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _failed(command, str(error))
     except KeyboardInterrupt:
         return 130
+
+
+def _module_of(command: str) -> str:
+    return f'robot_dynamics_ros.tools.{command.replace("-", "_")}'
 
 
 def _failed(command: str | None, reason: str) -> int:

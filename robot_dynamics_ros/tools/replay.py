@@ -30,7 +30,6 @@ from typing import Any
 from robot_dynamics_ros.bags.joint_log import JointLog, read_joint_log
 from robot_dynamics_ros.core.control.gravity import validate_gravity
 from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.model.payload import Payload
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
@@ -45,7 +44,12 @@ from robot_dynamics_ros.tools.argument_types import (
 )
 from robot_dynamics_ros.tools.joint_matching import match_joints
 from robot_dynamics_ros.tools.replay_output import ReplayRun, summary, write_results
-from robot_dynamics_ros.tools.robot_arguments import add_reading_arguments, parse_xacro_args
+from robot_dynamics_ros.tools.robot_arguments import (
+    add_friction_argument,
+    add_reading_arguments,
+    friction_model,
+    parse_xacro_args,
+)
 
 DEFAULT_CUTOFF = 5.0
 """Above the bandwidth of usual motions, below that of noise and elastic joints [Hz]."""
@@ -98,12 +102,7 @@ def add_parser(subparsers: Any) -> None:
         metavar='S',
         help='compare from this time after the beginning of the log on',
     )
-    parser.add_argument(
-        '--friction',
-        default='none',
-        metavar='none|urdf|FILE',
-        help='friction to add: none (default), that of the URDF, or of a YAML file',
-    )
+    add_friction_argument(parser)
     parser.add_argument(
         '--payload',
         nargs=4,
@@ -135,7 +134,7 @@ def run(args: argparse.Namespace) -> int:
             log.velocity,
             log.effort,
             low_pass=low_pass,
-            friction=_friction(args.friction, matched.model),
+            friction=friction_model(args.friction, matched.model),
             advance=progress.advance,
         )
     _require_comparison(args.since, log, replay)
@@ -196,11 +195,3 @@ def _low_pass(cutoff: float | None, rate: float) -> ZeroPhaseFilter:
     if cutoff is None:
         cutoff = min(DEFAULT_CUTOFF, 0.2 * rate)
     return ZeroPhaseFilter(cutoff or None)
-
-
-def _friction(source: str, model: RobotModel) -> FrictionModel | None:
-    if source == 'none':
-        return None
-    if source == 'urdf':
-        return FrictionModel.from_model(model)
-    return FrictionModel.from_file(source, model.joint_names)

@@ -21,6 +21,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from robot_dynamics_ros.core.exceptions import ConfigurationError
+from robot_dynamics_ros.core.friction.friction_model import FrictionModel
+from robot_dynamics_ros.core.model.robot_model import RobotModel
 
 
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,3 +90,61 @@ def parse_xacro_args(pairs: Iterable[str]) -> dict[str, str]:
             raise ConfigurationError(f"xacro argument '{pair}', expected NAME:=VALUE")
         found[name] = value
     return found
+
+
+def add_friction_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``--friction``, see `friction_model`."""
+    parser.add_argument(
+        '--friction',
+        default='none',
+        metavar='none|urdf|FILE',
+        help='friction to add: none (default), that of the URDF, or of a YAML file',
+    )
+
+
+def friction_model(source: str, model: RobotModel) -> FrictionModel | None:
+    """
+    Return the friction that ``--friction`` asks for.
+
+    Raises
+    ------
+    ConfigurationError
+        If the robot states none, or the file cannot be used.
+
+    """
+    if source == 'none':
+        return None
+    if source == 'urdf':
+        return FrictionModel.from_model(model)
+    return FrictionModel.from_file(source, model.joint_names)
+
+
+def add_armature_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``--armature``, see `parse_armature`."""
+    parser.add_argument(
+        '--armature',
+        action='append',
+        default=[],
+        metavar='JOINT=VALUE',
+        help='reflected rotor inertia of a joint [kg m^2 | kg]; may be repeated',
+    )
+
+
+def parse_armature(pairs: Iterable[str]) -> dict[str, float]:
+    """
+    Return the mapping that ``JOINT=VALUE`` arguments describe.
+
+    Raises
+    ------
+    ConfigurationError
+        If one is written in another way.
+
+    """
+    armature = {}
+    for pair in pairs:
+        name, _, value = pair.partition('=')
+        try:
+            armature[name] = float(value)
+        except ValueError as error:
+            raise ConfigurationError(f"armature '{pair}' is not JOINT=VALUE") from error
+    return armature
