@@ -84,7 +84,8 @@ def config_path(name: str) -> Path:
 
 def _installed_file(folder: str, name: str) -> Path:
     directory = _share_folder(folder)
-    names = sorted(path.name for path in directory.iterdir() if path.is_file())
+    files = (path for path in directory.rglob('*') if path.is_file())
+    names = sorted(path.relative_to(directory).as_posix() for path in files)
     if name not in names:
         raise ConfigurationError(
             f"no file '{name}' in {folder}/ of {PACKAGE}; it has: {', '.join(names)}"

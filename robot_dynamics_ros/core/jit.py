@@ -22,7 +22,8 @@ The compiled code is kept between runs in NUMBA_CACHE_DIR, or else in the user's
 else in a private folder among the temporary files; never beside the package, which may be
 installed read-only. numba looks only at the file of the kernel itself when it decides whether the
 kept code is still good, so the folder's name carries a digest of the sources that the kernel can
-call: its own folder's and those of the dynamics. A change there makes a new folder.
+call: those of its own folder, and of the folders with kernels that it imports. A change there
+makes a new folder.
 
 """
 
@@ -33,10 +34,13 @@ from functools import cache
 import hashlib
 import os
 from pathlib import Path
+import re
 import tempfile
 from typing import Any, cast, TypeVar
 
 import numba
+
+_FOLDERS_WITH_KERNELS = {'dynamics', 'friction', 'drive', 'contact', 'simulation'}
 
 _config: Any = numba.config
 _typeof: Any = numba.typeof
@@ -152,9 +156,25 @@ def _is_private(folder: Path) -> bool:
 def _digest_of(sources: Path) -> str:
     core = Path(__file__).resolve().parent
     files = [Path(__file__), core / 'model' / 'kernel_layout.py']
-    for folder in sorted({core / 'dynamics', sources}):
+    for folder in sorted(folders_used_by(sources)):
         files.extend(sorted(folder.glob('*.py')))
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def folders_used_by(sources: Path) -> set[Path]:
+    """Return the folder, and those with kernels that it imports, directly or through others."""
+    found: set[Path] = set()
+    waiting = [sources]
+    while waiting:
+        folder = waiting.pop()
+        if folder in found:
+            continue
+        found.add(folder)
+        text = '\n'.join(file.read_text(encoding='utf-8') for file in folder.glob('*.py'))
+        used = set(re.findall(r'^from robot_dynamics_ros\.core\.(\w+)', text, re.MULTILINE))
+        core = Path(__file__).resolve().parent
+        waiting.extend(core / name for name in used & _FOLDERS_WITH_KERNELS)
+    return found

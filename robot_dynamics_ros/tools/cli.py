@@ -39,6 +39,7 @@ COMMANDS = {
     'replay': 'compare the model torques of a recorded bag with the measured ones',
     'annotate': 'fill in the efforts of a joint trajectory by inverse dynamics',
     'torque-report': 'say what a motion asks of each drive',
+    'energy': 'show how well each integrator keeps the energy of a free motion',
     'demo': 'drive a simulated ES5 along a trajectory on model torques',
 }
 

@@ -18,8 +18,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+import re
 import subprocess
 import sys
+
+from robot_dynamics_ros.core import jit
 
 ASK = (
     'from pathlib import Path; from robot_dynamics_ros.core import jit;'
@@ -82,3 +85,28 @@ def test_source_of_a_called_function_decides_on_the_folder(tmp_path: Path) -> No
         )
         folders.append(answer.stdout)
     assert folders[0] != folders[1]
+
+
+def test_folders_whose_kernels_are_called_are_known() -> None:
+    """A kernel that was kept must not outlive a change of one that it calls."""
+    core = Path(jit.__file__).parent
+    with_kernels = {
+        path.parent.name
+        for path in core.rglob('*.py')
+        if re.search(r'^@kernel', path.read_text(encoding='utf-8'), re.MULTILINE)
+    }
+    for name in with_kernels:
+        used = {folder.name for folder in jit.folders_used_by(core / name)}
+        imported = {
+            found
+            for path in (core / name).glob('*.py')
+            for found in re.findall(
+                r'^from robot_dynamics_ros\.core\.(\w+)',
+                path.read_text(encoding='utf-8'),
+                re.MULTILINE,
+            )
+        }
+        assert imported & with_kernels <= used, name
+    assert {'dynamics', 'friction', 'simulation'} <= {
+        folder.name for folder in jit.folders_used_by(core / 'simulation')
+    }

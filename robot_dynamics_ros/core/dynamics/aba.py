@@ -212,21 +212,23 @@ def _eliminate(robot: Matrix, work: Matrix, i: int, tau: Vector) -> bool:
     if not pivot > PIVOT_TOLERANCE * trace:
         return False
     effort = tau[int(robot[b, IV])] - bias
+    inverse = 1.0 / pivot
+    scaled = effort * inverse
     work[i, PIVOT] = pivot
     work[i, EFFORT] = effort
     # I^a = I^A - U U^T / D
     k = 0
     for r in range(3):
         for c in range(r + 1):
-            work[i, INERTIA_A + k] -= work[i, U + r] * work[i, U + c] / pivot
-            work[i, INERTIA_D + k] -= work[i, U + 3 + r] * work[i, U + 3 + c] / pivot
+            work[i, INERTIA_A + k] -= work[i, U + r] * inverse * work[i, U + c]
+            work[i, INERTIA_D + k] -= work[i, U + 3 + r] * inverse * work[i, U + 3 + c]
             k += 1
         for c in range(3):
-            work[i, INERTIA_B + 3 * r + c] -= work[i, U + r] * work[i, U + 3 + c] / pivot
+            work[i, INERTIA_B + 3 * r + c] -= work[i, U + r] * inverse * work[i, U + 3 + c]
     # p^a = p + I^a c + U u / D; ACC is free for I^a c
     multiply_articulated(work, i, IA, C, ACC)
     for k in range(6):
-        work[i, PA + k] += work[i, ACC + k] + work[i, U + k] * effort / pivot
+        work[i, PA + k] += work[i, ACC + k] + work[i, U + k] * scaled
     return True
 
 
