@@ -30,6 +30,8 @@ import numpy as np
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.control.torque_terms import torque_terms, TorqueTerms
+from robot_dynamics_ros.core.drive.demand import drive_demand, DriveDemand
+from robot_dynamics_ros.core.drive.motor import Drives
 from robot_dynamics_ros.core.exceptions import TrajectoryError
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.model.robot_model import require_single_joints, RobotModel
@@ -43,6 +45,17 @@ METRICS = {
     'energy': 'energy [J]',
 }
 """Fields of `SizingMetrics`, and their headers in tables; N and m/s for sliding joints."""
+
+
+ELECTRICAL = {
+    'peak_current': 'peak current [A]',
+    'rms_current': 'rms current [A]',
+    'peak_voltage': 'peak voltage [V]',
+    'peak_power': 'peak power [W]',
+    'drawn_energy': 'drawn energy [J]',
+    'copper_loss': 'copper loss [J]',
+}
+"""Fields of `DriveDemand`, and their headers in tables."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +77,8 @@ class DriveSizing:
     by_term : dict of str to SizingMetrics
         Metrics of each term alone. They do not add up to those of the whole: peaks come at
         different times, and terms cancel.
+    demand : DriveDemand or None
+        Currents and voltages, where the drives are known.
 
     """
 
@@ -75,6 +90,7 @@ class DriveSizing:
     terms: TorqueTerms
     total: SizingMetrics
     by_term: dict[str, SizingMetrics]
+    demand: DriveDemand | None = None
 
     @property
     def effort_use(self) -> Vector:
@@ -118,6 +134,21 @@ class DriveSizing:
             for i, name in enumerate(self.model.joint_names)
         ]
 
+    def electrical_rows(self) -> list[list[Any]]:
+        """Return one row for each joint: its name, and the columns of `ELECTRICAL`."""
+        if self.demand is None:
+            return []
+        columns = [getattr(self.demand, key) for key in ELECTRICAL]
+        use = (self.demand.current_use, self.demand.voltage_use)
+        return [
+            [
+                name,
+                *(float(column[i]) for column in columns),
+                *(_percent(each[i]) if each[i] else '-' for each in use),
+            ]
+            for i, name in enumerate(self.model.joint_names)
+        ]
+
     def as_dict(self) -> dict[str, Any]:
         """Return the metrics as plain values for JSON."""
         return {
@@ -132,6 +163,7 @@ class DriveSizing:
             'nearest_to_a_limit': None
             if self.most_used is None
             else self.model.joint_names[self.most_used],
+            'electrical': None if self.demand is None else _electrical(self.demand),
         }
 
 
@@ -142,6 +174,7 @@ def drive_sizing(
     v: Matrix,
     a: Matrix,
     friction: FrictionModel | None = None,
+    drives: Drives | None = None,
 ) -> DriveSizing:
     """
     Compute what a sampled motion asks of the drives.
@@ -156,6 +189,8 @@ def drive_sizing(
         The motion [rad | m, and per s, and per s^2].
     friction : FrictionModel, optional
         Friction; none by default.
+    drives : Drives, optional
+        For currents and voltages. Their rotors have to be in the model, as its armature.
 
     Returns
     -------
@@ -177,8 +212,21 @@ def drive_sizing(
     if len(t) < 2:
         raise TrajectoryError('a motion of one sample has no duration; expected two or more')
     terms = torque_terms(model, q, v, a, friction)
-    by_term = {name: sizing_metrics(t, v, tau) for name, tau in terms._asdict().items()}
-    return DriveSizing(model, t, q, v, a, terms, sizing_metrics(t, v, terms.total), by_term)
+    tau = terms.total
+    by_term = {name: sizing_metrics(t, v, values) for name, values in terms._asdict().items()}
+    demand = None if drives is None else drive_demand(drives, t, v, tau)
+    return DriveSizing(model, t, q, v, a, terms, sizing_metrics(t, v, tau), by_term, demand)
+
+
+def _electrical(demand: DriveDemand) -> dict[str, Any]:
+    values: dict[str, Any] = {key: getattr(demand, key).tolist() for key in ELECTRICAL}
+    return {
+        **values,
+        'current_use': demand.current_use.tolist(),
+        'voltage_use': demand.voltage_use.tolist(),
+        'critical': demand.critical_joint,
+        'overloaded': list(demand.overloaded),
+    }
 
 
 def _plain(metrics: SizingMetrics) -> dict[str, list[float]]:

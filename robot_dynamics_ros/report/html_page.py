@@ -121,5 +121,6 @@ class HtmlPage:
 
 
 def _cell(cell: Cell) -> str:
-    kind = '' if cell is None or isinstance(cell, str) else ' class="number"'
+    is_text = isinstance(cell, str) and not cell.endswith('%')
+    kind = '' if cell is None or is_text else ' class="number"'
     return f'<td{kind}>{escape(format_number(cell))}</td>'

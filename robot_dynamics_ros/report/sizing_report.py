@@ -25,13 +25,14 @@ import numpy as np
 
 from robot_dynamics_ros.report.animation import animation_markup
 from robot_dynamics_ros.report.atomic import staged_directory, write_text
-from robot_dynamics_ros.report.drive_sizing import DriveSizing, METRICS
+from robot_dynamics_ros.report.drive_sizing import DriveSizing, ELECTRICAL, METRICS
 from robot_dynamics_ros.report.figure import label_panel, MODEL, MUTED, new_figure, PALETTE
 from robot_dynamics_ros.report.html_page import HtmlPage
 from robot_dynamics_ros.report.table import format_table
 from robot_dynamics_ros.report.torque_plots import plot_torque_terms
 
 _HEADERS = ['joint', *METRICS.values(), 'of effort limit', 'of speed limit']
+_ELECTRICAL = ['joint', *ELECTRICAL.values(), 'of current limit', 'of voltage limit']
 _SPLIT = {
     'peak_torque': 'Peak torque of each term [N m]',
     'rms_torque': 'Root mean square torque of each term [N m]',
@@ -42,12 +43,16 @@ _SPLIT = {
 def summary(sizing: DriveSizing, title: str) -> str:
     """Return the tables as text."""
     names = list(sizing.by_term)
+    electrical = format_table(
+        _ELECTRICAL, sizing.electrical_rows(), title='Electrical demand', right=_ELECTRICAL[-2:]
+    )
     blocks = [
         format_table(_HEADERS, sizing.rows(), title=title, right=_HEADERS[-2:]),
         *(
             format_table(['joint', *names, 'whole'], sizing.term_rows(metric), title=text)
             for metric, text in _SPLIT.items()
         ),
+        *([electrical] if sizing.demand is not None else []),
         '\n'.join(verdict(sizing)),
     ]
     return '\n\n'.join(blocks)
@@ -60,8 +65,11 @@ def verdict(sizing: DriveSizing) -> list[str]:
     lines = [
         f'critical drive: {names[critical]}, peak torque {total.peak_torque[critical]:.4g} N m'
     ]
-    if sizing.most_used is not None and sizing.most_used != critical:
-        lines.append(f'nearest to its limits: {names[sizing.most_used]}')
+    most = sizing.most_used
+    if most is not None and most != critical:
+        is_beyond = max(sizing.effort_use[most], sizing.velocity_use[most]) > 1.0
+        where = 'farthest beyond its limits' if is_beyond else 'nearest to its limits'
+        lines.append(f'{where}: {names[most]}')
     for use, values, limits, what in (
         (sizing.effort_use, total.peak_torque, sizing.model.limits.effort, 'torque'),
         (sizing.velocity_use, total.peak_velocity, sizing.model.limits.velocity, 'speed'),
@@ -71,6 +79,8 @@ def verdict(sizing: DriveSizing) -> list[str]:
                 f'beyond the limit: {names[i]} needs a {what} of {values[i]:.4g}, '
                 f'its limit is {limits[i]:.4g}'
             )
+    if sizing.demand is not None and sizing.demand.overloaded:
+        lines.append(f'beyond current or voltage: {", ".join(sizing.demand.overloaded)}')
     return lines
 
 
@@ -129,6 +139,9 @@ def write_report(
         for metric, text in _SPLIT.items():
             page.add_heading(text)
             page.add_table(['joint', *sizing.by_term, 'whole'], sizing.term_rows(metric))
+        if sizing.demand is not None:
+            page.add_heading('Electrical demand')
+            page.add_table(_ELECTRICAL, sizing.electrical_rows())
         page.add_heading('Torque over speed')
         page.add_picture(staging / 'operating_points.png', 'torque over speed of each joint')
         page.add_heading('Motion')

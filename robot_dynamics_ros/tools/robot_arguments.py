@@ -119,7 +119,7 @@ def friction_model(source: str, model: RobotModel) -> FrictionModel | None:
     return FrictionModel.from_file(source, model.joint_names)
 
 
-def add_armature_argument(parser: argparse.ArgumentParser) -> None:
+def add_armature_argument(parser: Any) -> None:
     """Add ``--armature``, see `parse_armature`."""
     parser.add_argument(
         '--armature',

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
+from robot_dynamics_ros.core.drive.drive_file import read_drive_file
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.model.payload import Payload
 from robot_dynamics_ros.core.model.robot_model import RobotModel
@@ -99,7 +100,13 @@ def add_parser(subparsers: Any) -> None:
     )
     add_gravity_argument(parser)
     add_friction_argument(parser)
-    add_armature_argument(parser)
+    rotors = parser.add_mutually_exclusive_group()
+    add_armature_argument(rotors)
+    rotors.add_argument(
+        '--drives',
+        metavar='FILE',
+        help='YAML file of the drives, for their currents, voltages and rotor inertias',
+    )
     add_reading_arguments(parser)
     parser.add_argument(
         '--output', type=Path, metavar='DIR', help='folder for report.html, report.json, pictures'
@@ -114,8 +121,11 @@ def run(args: argparse.Namespace) -> int:
     if args.output is not None:
         refuse_filled_directory(args.output, overwrite=args.overwrite)
     model = _load_model(args)
+    drives = None if args.drives is None else read_drive_file(args.drives, model.joint_names)
+    if drives is not None:
+        model = model.with_armature(drives.reflected_inertia)
     t, q, v, a = _motion(args, model)
-    sizing = drive_sizing(model, t, q, v, a, friction_model(args.friction, model))
+    sizing = drive_sizing(model, t, q, v, a, friction_model(args.friction, model), drives)
     facts = {
         'robot': model.name,
         'motion': args.scenario or str(args.trajectory),
@@ -123,6 +133,7 @@ def run(args: argparse.Namespace) -> int:
         'time_scale': args.time_scale,
         'payload': args.payload,
         'friction': args.friction,
+        'drives': args.drives or 'not given',
         'gravity': list(args.gravity),
     }
     title = f'{facts["motion"]} on {model.name}, {t[-1] - t[0]:.4g} s, payload {args.payload:g} kg'

@@ -60,6 +60,20 @@ def test_report_is_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFix
     assert 'exists' in capsys.readouterr().err
 
 
+def test_drives_give_currents_voltages_and_rotors(capsys: pytest.CaptureFixture[str]) -> None:
+    slow = (ES5, '--scenario', 'aggressive', '--amplitude', 0.9, '--time-scale', 4)
+    drives = config_path('es5_drives.yaml')
+    assert command(*slow, '--drives', drives, '--json') == 0
+    values = json.loads(capsys.readouterr().out)
+    torque = values['total']['peak_torque'][1]
+    assert torque == pytest.approx(77.0, abs=0.5), 'with the rotors'
+    # No efficiency is stated: current = torque / (ratio k_T).
+    assert values['electrical']['peak_current'][1] == pytest.approx(torque / (121 * 0.1418))
+    assert values['electrical']['overloaded'] == []
+    assert command(ES5, '--scenario', 'aggressive', '--drives', drives) == 0
+    assert 'beyond current or voltage: joint_1, joint_2' in capsys.readouterr().out
+
+
 def test_trajectory_of_a_file_is_taken_by_joint_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,41 +13,62 @@
 # limitations under the License.
 
 r"""
-Friction of joints for simulation: viscous, Coulomb, Stribeck, and true sticking.
+Friction of joints for simulation: viscous, Coulomb, Stribeck, under load, and true sticking.
 
 Sliding friction is
 
 .. math:: \tau_f(v) = b\,v + \mathrm{sgn}(v)\,F(v), \qquad
-          F(v) = F_c\,\bigl(1 + (r - 1)\,e^{-(v / v_S)^2}\bigr)
+          F(v) = (F_c + c\,|\tau_\mathrm{load}|)\,\bigl(1 + (r - 1)\,e^{-(v / v_S)^2}\bigr)
 
-with the ratio `r` of static to Coulomb level. At ``v = 0`` the friction takes any value up to
-``F(0)`` that is needed to keep the joint there. A joint with such a jump cannot be integrated as a
-function of velocity: it would chatter. So each step solves for the velocity at its end, see
-`stick_slip`.
+with the ratio `r` of static to Coulomb level. Viscous friction `b` and Coulomb level :math:`F_c`
+may differ between the directions. The load is the torque that the transmission carries, as in a
+gear whose teeth are pressed together; whoever simulates gives it anew for each step. All terms
+have the sign of `v`: friction only takes energy.
+
+At ``v = 0`` the friction takes any value up to ``F(0)`` that is needed to keep the joint there. A
+joint with such a jump cannot be integrated as a function of velocity: it would chatter. So each
+step solves for the velocity at its end, see `stick_slip`.
+
+References
+----------
+.. [1] B. Armstrong-Helouvry, P. Dupont, C. Canudas de Wit, "A survey of models, analysis tools
+       and compensation methods for the control of machines with friction", Automatica 30, 1994.
+.. [2] A. C. Bittencourt, S. Gunnarsson, "Static friction in a robot joint: modeling and
+       identification of load and temperature effects", J. Dyn. Sys. Meas. Control 134, 2012.
 
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, Vector
+from robot_dynamics_ros.core.arrays import as_finite, Matrix, Vector
 from robot_dynamics_ros.core.friction.friction_file import read_friction_file
 from robot_dynamics_ros.core.friction.friction_values import (
     DEFAULT_STRIBECK_VELOCITY,
     friction_per_joint,
     require_stated_friction,
+    viscous_per_joint,
 )
+from robot_dynamics_ros.core.friction.stick_slip import loaded_law_kernel
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.core.model.robot_model import RobotModel
 
-_KEYS = ('viscous', 'coulomb_positive', 'coulomb_negative', 'static_ratio', 'stribeck_velocity')
+_KEYS = (
+    'coulomb_positive',
+    'coulomb_negative',
+    'static_ratio',
+    'stribeck_velocity',
+    'load_coefficient',
+)
+_ROWS = ('viscous', *_KEYS[:4], 'viscous_negative')
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +88,10 @@ class DryFriction:
     stribeck_velocity : ndarray, shape (n,)
         Velocity over which the static level falls to the Coulomb level [rad/s | m/s]. As for the
         others, a scalar counts for every joint.
+    load_coefficient : ndarray, shape (n,)
+        Rise of the Coulomb level for each N m | N of load; zero by default.
+    viscous_negative : ndarray, shape (n,)
+        Viscous friction for negative velocity; like `viscous` unless it is given.
 
     Raises
     ------
@@ -81,10 +106,15 @@ class DryFriction:
     coulomb_negative: Vector
     static_ratio: Vector
     stribeck_velocity: Vector
+    load_coefficient: Vector = field(default_factory=partial(np.array, 0.0))
+    viscous_negative: Vector = field(default_factory=partial(np.empty, 0))
 
     def __post_init__(self) -> None:
         names = tuple(self.joint_names)
         object.__setattr__(self, 'joint_names', names)
+        viscous, backward = viscous_per_joint(names, self.viscous, self.viscous_negative)
+        object.__setattr__(self, 'viscous', viscous)
+        object.__setattr__(self, 'viscous_negative', backward)
         for key in _KEYS:
             object.__setattr__(self, key, friction_per_joint(names, key, getattr(self, key)))
 
@@ -117,26 +147,62 @@ class DryFriction:
 
         """
         joints = read_friction_file(path, joint_names)
-        columns = (np.array([getattr(joint, key) for joint in joints]) for key in _KEYS)
+        keys = ('viscous', *_KEYS, 'backward_viscous')
+        columns = (np.array([getattr(joint, key) for joint in joints]) for key in keys)
         return cls(tuple(joint_names), *columns)
 
     @property
     def packed(self) -> Matrix:
-        """Return the values as rows for the compiled step, in order, shape (5, n)."""
-        return np.array([getattr(self, key) for key in _KEYS])
-
-    def levels(self, v: Vector) -> tuple[Vector, Vector]:
         """
-        Return the levels of the dry friction at the speeds of `v`, each of shape (n,), >= 0.
+        Return the law without load as rows for the compiled step, shape (6, n).
+
+        The rows are `viscous`, `coulomb_positive`, `coulomb_negative`, `static_ratio`,
+        `stribeck_velocity` and `viscous_negative`; `loaded_law_kernel` raises the levels.
+
+        """
+        return np.array([getattr(self, key) for key in _ROWS])
+
+    def levels(self, v: Vector, load: Any = 0.0) -> tuple[Vector, Vector]:
+        """
+        Return the levels of the dry friction at the speeds of `v`, each in its shape, >= 0.
 
         The first counts for motion in the positive direction, the second for the negative one.
 
+        Parameters
+        ----------
+        v : ndarray, shape (n,) or (n_samples, n)
+            Velocities [rad/s | m/s].
+        load : array_like, in a shape that fits
+            Load of either sign [N m | N].
+
         """
         rise = 1.0 + (self.static_ratio - 1.0) * np.exp(-((v / self.stribeck_velocity) ** 2))
-        return self.coulomb_positive * rise, self.coulomb_negative * rise
+        loaded = self.load_coefficient * np.abs(load)
+        return (self.coulomb_positive + loaded) * rise, (self.coulomb_negative + loaded) * rise
 
-    def torque(self, v: Vector) -> Vector:
+    def torque(self, v: Vector, load: Any = 0.0) -> Vector:
         """Return the torque of sliding friction, with the sign of `v`; zero at zero [N m | N]."""
-        positive, negative = self.levels(v)
+        positive, negative = self.levels(v, load)
         dry: Vector = np.where(v > 0.0, positive, np.where(v < 0.0, -negative, 0.0))
-        return self.viscous * v + dry
+        return np.where(v < 0.0, self.viscous_negative, self.viscous) * v + dry
+
+    def loaded(self, load: Any) -> Matrix:
+        """
+        Return the rows of `packed` for joints under load, shape (6, n).
+
+        Parameters
+        ----------
+        load : array_like, shape (n,)
+            Load of either sign [N m | N].
+
+        Raises
+        ------
+        DimensionError, NonFiniteError, NotNumericError
+            If the load is no finite vector with `n` entries.
+
+        """
+        law = self.packed
+        load = as_finite('load', load, (len(self.joint_names),))
+        result = np.empty_like(law)
+        loaded_law_kernel(law, np.array(self.load_coefficient), load, result)
+        return result

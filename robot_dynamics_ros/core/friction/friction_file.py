@@ -15,17 +15,30 @@
 """
 The YAML file of joint friction.
 
-One entry for every joint of the robot, none for others::
+One entry for every joint of the robot, none for others. `viscous` and `coulomb` are required::
 
     friction:
       joint_1: {viscous: 8.0, coulomb: 7.0}
-      joint_2:
-        viscous: 8.0               # [N m s/rad | N s/m], required coulomb_positive: 7.0      # [N
-        m | N] for positive velocity; instead of `coulomb` for both directions coulomb_negative:
-        6.5      # magnitude for negative velocity smoothing_velocity: 0.05   # [rad/s | m/s] of
-        the smooth form for commands, optional static_ratio: 1.3          # static over Coulomb
-        level, >= 1, for simulation, optional stribeck_velocity: 0.05    # [rad/s | m/s] for
-        simulation, optional
+      joint_2: {viscous: 8.0, coulomb_positive: 7.0, coulomb_negative: 6.5, static_ratio: 1.3}
+
+======================  ==================  ====================================================
+key                     unit                meaning
+======================  ==================  ====================================================
+viscous                 N m s/rad | N s/m   viscous friction
+viscous_negative        N m s/rad | N s/m   that for negative velocity, where it differs
+coulomb                 N m | N             Coulomb level of both directions
+coulomb_positive        N m | N             with coulomb_negative instead of `coulomb`: the level
+                                            for positive velocity
+coulomb_negative        N m | N             magnitude of the level for negative velocity
+smoothing_velocity      rad/s | m/s         width of the smooth form for commands
+static_ratio            1                   static over Coulomb level, >= 1, for simulation
+stribeck_velocity       rad/s | m/s         for simulation: speed at which the static level has
+                                            fallen to the Coulomb level
+load_coefficient        1                   for simulation: rise of the Coulomb level for each
+                                            N m | N of load on the joint
+bristle_stiffness       N m/rad | N/m       for simulation with LuGre's or Dahl's model
+bristle_damping         N m s/rad | N s/m   for simulation with LuGre's model
+======================  ==================  ====================================================
 
 """
 
@@ -56,6 +69,15 @@ class JointFriction:
     smoothing_velocity: float = DEFAULT_SMOOTHING_VELOCITY
     static_ratio: float = 1.0
     stribeck_velocity: float = DEFAULT_STRIBECK_VELOCITY
+    viscous_negative: float | None = None
+    load_coefficient: float = 0.0
+    bristle_stiffness: float | None = None
+    bristle_damping: float = 0.0
+
+    @property
+    def backward_viscous(self) -> float:
+        """Viscous friction for negative velocity, stated or not [N m s/rad | N s/m]."""
+        return self.viscous if self.viscous_negative is None else self.viscous_negative
 
 
 KEYS = ('coulomb', *JointFriction.__dataclass_fields__)

@@ -19,7 +19,8 @@ Friction of joints as a smooth function of velocity, for commands.
 
 with viscous friction `b` and a Coulomb level `F_c` that may differ between the two directions. It
 has the sign of `v`: it is what the actuator must add. Its slope is nowhere more than ``b + F_c /
-v_s``, so that noise on `v` near zero does not become chatter.
+v_s``, so that noise on `v` near zero does not become chatter. Load-dependent levels are left out:
+a command compensates the friction of the unloaded joint.
 
 """
 
@@ -27,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +40,7 @@ from robot_dynamics_ros.core.friction.friction_values import (
     DEFAULT_SMOOTHING_VELOCITY,
     friction_per_joint,
     require_stated_friction,
+    viscous_per_joint,
 )
 
 if TYPE_CHECKING:
@@ -59,8 +62,10 @@ class FrictionModel:
     smoothing_velocity : ndarray, shape (n,)
         Scale `v_s` of the smooth transition [rad/s | m/s]. As for the others, a scalar counts for
         every joint.
+    viscous_negative : ndarray, shape (n,)
+        Viscous friction for negative velocity; like `viscous` unless it is given.
     is_symmetric : bool
-        Whether the Coulomb levels of both directions agree.
+        Whether both directions have the same friction.
 
     Raises
     ------
@@ -75,14 +80,19 @@ class FrictionModel:
     coulomb_positive: Vector
     coulomb_negative: Vector
     smoothing_velocity: Vector
+    viscous_negative: Vector = field(default_factory=partial(np.empty, 0))
     is_symmetric: bool = field(init=False)
 
     def __post_init__(self) -> None:
         names = tuple(self.joint_names)
         object.__setattr__(self, 'joint_names', names)
-        for key in ('viscous', 'coulomb_positive', 'coulomb_negative', 'smoothing_velocity'):
+        viscous, backward = viscous_per_joint(names, self.viscous, self.viscous_negative)
+        object.__setattr__(self, 'viscous', viscous)
+        object.__setattr__(self, 'viscous_negative', backward)
+        for key in ('coulomb_positive', 'coulomb_negative', 'smoothing_velocity'):
             object.__setattr__(self, key, friction_per_joint(names, key, getattr(self, key)))
         symmetric = np.array_equal(self.coulomb_positive, self.coulomb_negative)
+        symmetric = symmetric and np.array_equal(viscous, backward)
         object.__setattr__(self, 'is_symmetric', symmetric)
 
     @classmethod
@@ -121,6 +131,7 @@ class FrictionModel:
             np.array([joint.coulomb_positive for joint in joints]),
             np.array([joint.coulomb_negative for joint in joints]),
             np.array([joint.smoothing_velocity for joint in joints]),
+            np.array([joint.backward_viscous for joint in joints]),
         )
 
     def torque(self, v: Vector) -> Vector:
@@ -133,10 +144,11 @@ class FrictionModel:
             Joint velocities [rad/s | m/s].
 
         """
-        level = self.coulomb_positive
+        level, viscous = self.coulomb_positive, self.viscous
         if not self.is_symmetric:
             level = np.where(v < 0.0, self.coulomb_negative, level)
+            viscous = np.where(v < 0.0, self.viscous_negative, viscous)
         torque: Vector = np.tanh(v / self.smoothing_velocity)
         torque *= level
-        torque += self.viscous * v
+        torque += viscous * v
         return torque

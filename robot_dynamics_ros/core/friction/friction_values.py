@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
+from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
 import numpy as np
@@ -34,7 +35,7 @@ DEFAULT_SMOOTHING_VELOCITY = 0.05
 DEFAULT_STRIBECK_VELOCITY = 0.05
 """Velocity over which the static level falls to the Coulomb level [rad/s | m/s]."""
 
-_POSITIVE = ('smoothing_velocity', 'stribeck_velocity')
+_POSITIVE = ('smoothing_velocity', 'stribeck_velocity', 'bristle_stiffness')
 
 
 def friction_per_joint(joint_names: Sequence[str], key: str, values: Any) -> Vector:
@@ -67,6 +68,65 @@ def friction_per_joint(joint_names: Sequence[str], key: str, values: Any) -> Vec
     for name, value in zip(joint_names, array.tolist()):
         check_friction_value(name, key, value)
     return array
+
+
+def viscous_per_joint(
+    joint_names: Sequence[str], positive: Any, negative: Any
+) -> tuple[Vector, Vector]:
+    """
+    Return the viscous friction for positive and for negative velocity, one value per joint.
+
+    Without any entry the negative one is that of the positive velocity.
+
+    Raises
+    ------
+    ConfigurationError, NotNumericError
+        As `friction_per_joint` does.
+
+    """
+    viscous = friction_per_joint(joint_names, 'viscous', positive)
+    if isinstance(negative, np.ndarray) and negative.size == 0:
+        return viscous, viscous
+    return viscous, friction_per_joint(joint_names, 'viscous_negative', negative)
+
+
+def require_brush_levels(joint_names: Sequence[str], positive: Vector, negative: Vector) -> None:
+    """
+    Refuse dry friction in one direction only, which bristles cannot have.
+
+    Raises
+    ------
+    ConfigurationError
+        If one of the two Coulomb levels of a joint is zero and the other is not.
+
+    """
+    for name, up, down in zip(joint_names, positive.tolist(), negative.tolist()):
+        if (up == 0.0) != (down == 0.0):
+            raise ConfigurationError(
+                f"joint '{name}': coulomb_positive is {up:g} and coulomb_negative {down:g}; "
+                'bristle friction needs both above zero, or both zero'
+            )
+
+
+def stated_stiffness(
+    path: str | Path, joint_names: Sequence[str], values: Sequence[float | None]
+) -> Vector:
+    """
+    Return the bristle stiffness of every joint, as read from a file.
+
+    Raises
+    ------
+    ConfigurationError
+        If it is missing for a joint.
+
+    """
+    missing = [name for name, value in zip(joint_names, values) if value is None]
+    if missing:
+        raise ConfigurationError(
+            f'friction file {path}: bristle_stiffness is missing for {", ".join(missing)}; '
+            'the models of LuGre and Dahl need it'
+        )
+    return np.array(values, dtype=np.float64)
 
 
 def check_friction_value(joint: str, key: str, value: Any) -> None:

@@ -154,8 +154,8 @@ def friction_step_kernel(
 
     Parameters
     ----------
-    law : ndarray, shape (5, n)
-        See `DryFriction.packed`.
+    law : ndarray, shape (6, n)
+        See `DryFriction.packed`; with load-dependent levels the result of `loaded_law_kernel`.
     mass : ndarray, shape (n, n)
         Mass matrix [kg m^2 | kg].
     v, v_free : ndarray, shape (n,)
@@ -171,7 +171,8 @@ def friction_step_kernel(
     n = len(v)
     k, r, positive, negative = np.empty((n, n)), np.empty(n), np.empty(n), np.empty(n)
     for i in range(n):
-        damping = dt * law[0, i]
+        side = v[i] if v[i] != 0.0 else v_free[i]
+        damping = dt * (law[0, i] if side >= 0.0 else law[5, i])
         theta = 1.0 if damping > mass[i, i] else 0.5
         momentum = dt * friction[i] - (1.0 - theta) * damping * v[i]
         for j in range(n):
@@ -188,6 +189,29 @@ def friction_step_kernel(
     for i in range(n):
         for j in range(n):
             friction[i] -= mass[i, j] * (v_new[j] - v_free[j]) / dt
+
+
+@kernel
+def loaded_law_kernel(law: Matrix, coefficient: Vector, load: Vector, loaded: Matrix) -> None:
+    """
+    Write the packed friction law of joints under load, for the step that follows.
+
+    Parameters
+    ----------
+    law : ndarray, shape (n_rows, n)
+        Packed law of the joints without load, of any model of this folder.
+    coefficient, load : ndarray, shape (n,)
+        `DryFriction.load_coefficient` [1], and load of either sign [N m | N].
+    loaded : ndarray, shape (n_rows, n)
+        Out: the law, with its Coulomb levels raised by ``coefficient |load|``.
+
+    """
+    for i in range(law.shape[1]):
+        for row in range(law.shape[0]):
+            loaded[row, i] = law[row, i]
+        rise = coefficient[i] * abs(load[i])
+        loaded[1, i] += rise
+        loaded[2, i] += rise
 
 
 def stick_slip_velocity(
