@@ -26,6 +26,7 @@ NODES = [
     'trajectory_annotator_node',
     'joint_force_relay_node',
     'effort_watchdog_node',
+    'differential_drive_node',
 ]
 
 setup(

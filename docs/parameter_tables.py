@@ -47,6 +47,8 @@ def specs(name: str) -> list[ParameterSpec]:
     if name == 'torque nodes':
         return _without(TorqueParameters, RobotParameters)
     cls = NODE_PARAMETERS[name]
+    if not issubclass(cls, RobotParameters):
+        return list(specs_of(cls).values())
     is_torque = issubclass(cls, TorqueParameters)
     return _without(cls, TorqueParameters if is_torque else RobotParameters)
 

@@ -63,6 +63,7 @@ ROS_MODULES = {
     'launch',
     'launch_ros',
     'lifecycle_msgs',
+    'nav_msgs',
     'rcl_interfaces',
     'rosgraph_msgs',
     'sensor_msgs',

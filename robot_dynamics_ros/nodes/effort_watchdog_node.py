@@ -42,9 +42,9 @@ from robot_dynamics_ros.core.control.laws import GravityCompensationLaw
 from robot_dynamics_ros.core.control.torque_guard import TorqueGuard
 from robot_dynamics_ros.ros.cdr import read_command
 from robot_dynamics_ros.ros.diagnostics import Changes, Level, Report
-from robot_dynamics_ros.ros.lifecycle import RobotNode
 from robot_dynamics_ros.ros.node_parameters import EffortWatchdogParameters
 from robot_dynamics_ros.ros.qos import COMMAND_IN, STATE_IN
+from robot_dynamics_ros.ros.robot_node import RobotNode
 from robot_dynamics_ros.ros.robot_source import continuous_joints, joint_order
 from robot_dynamics_ros.ros.running import run
 from robot_dynamics_ros.ros.serialized import JointStateReader

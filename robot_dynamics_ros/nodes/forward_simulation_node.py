@@ -32,7 +32,6 @@ from typing import Any
 import numpy as np
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
-from rosgraph_msgs.msg import Clock as ClockMessage
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
@@ -40,25 +39,24 @@ from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.exceptions import RobotDynamicsError
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
 from robot_dynamics_ros.core.model.robot_model import RobotModel
+from robot_dynamics_ros.core.simulation.pace import RealTimePace
 from robot_dynamics_ros.core.simulation.plant import Plant
 from robot_dynamics_ros.ros.cdr import read_command
 from robot_dynamics_ros.ros.conversions import named_efforts_from_message
 from robot_dynamics_ros.ros.diagnostics import Changes, Level, LoopStatistics, Report
-from robot_dynamics_ros.ros.lifecycle import RobotNode
 from robot_dynamics_ros.ros.node_parameters import ForwardSimulationParameters
-from robot_dynamics_ros.ros.qos import CLOCK, COMMAND_IN, STATE_OUT
+from robot_dynamics_ros.ros.qos import COMMAND_IN, STATE_OUT
+from robot_dynamics_ros.ros.robot_node import RobotNode
 from robot_dynamics_ros.ros.robot_source import joint_order, resolved_path
 from robot_dynamics_ros.ros.running import run
 from robot_dynamics_ros.ros.serialized import JointStateReader
+from robot_dynamics_ros.ros.simulation_clock import SimulationClock
 from robot_dynamics_ros.ros.state_publisher import StatePublisher
 from robot_dynamics_ros.ros.timers import steady_timer
 from robot_dynamics_ros.ros.torque_publishers import COMMAND_TOPIC
 
 _IDLE_RATE = 100.0
 """Joint states per second while lockstep waits for its first command [Hz]."""
-
-_LONGEST_BURST = 20
-"""Steps that real time may be behind before it lets the rest go."""
 
 
 class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
@@ -86,11 +84,7 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
         )
         self._changes, self._statistics = Changes(), LoopStatistics()
         self._states = StatePublisher(self, model.joint_names, parameters.frame_id, STATE_OUT)
-        self._clock_publisher = (
-            self.create_publisher(ClockMessage, '/clock', CLOCK)
-            if parameters.publish_clock
-            else None
-        )
+        self._simulated_clock = SimulationClock(self, is_published=parameters.publish_clock)
         self._command_subscription = self.create_subscription(
             Float64MultiArray, COMMAND_TOPIC, self._on_command, COMMAND_IN, raw=True
         )
@@ -98,6 +92,7 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
         self._effort_subscription = self.create_subscription(
             JointState, '~/efforts', self._on_named_efforts, COMMAND_IN, raw=True
         )
+        self._pace = RealTimePace(self._dt, parameters.real_time_factor)
         is_lockstep = parameters.stepping == 'lockstep'
         period = 1.0 / _IDLE_RATE if is_lockstep else self._dt / parameters.real_time_factor
         self._ticker = steady_timer(self, period, self._step if is_lockstep else self._tick)
@@ -111,8 +106,7 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
         self.destroy_subscription(self._command_subscription)
         self.destroy_subscription(self._effort_subscription)
         self._states.destroy()
-        if self._clock_publisher is not None:
-            self.destroy_publisher(self._clock_publisher)
+        self._simulated_clock.destroy()
 
     @property
     def direct_subscription(self) -> Subscription | None:
@@ -156,11 +150,9 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
         held = self.parameters.hold_until_command
         self._release_at_step: float = np.inf if held else 0  # brakes hold until then
         self._failure = ''
-        sim_time = self.parameters.publish_clock
-        self._time_zero = 0 if sim_time else self.get_clock().now().nanoseconds
+        self._simulated_clock.start()
         self._steps = 0
-        self._began = time.monotonic()
-        self._began_at_step = 0
+        self._pace.start(time.monotonic())
         self._ticker.reset()
 
     def deactivate(self) -> None:
@@ -223,12 +215,8 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
     def _tick(self) -> None:
         """Make the steps that real time asks for."""
         began = time.monotonic()
-        elapsed = (began - self._began) * self.parameters.real_time_factor
-        due = int(elapsed / self._dt) - (self._steps - self._began_at_step)
-        if due > _LONGEST_BURST:
-            self.counts['late_steps'] += due - 1
-            self._began, self._began_at_step = began, self._steps
-            due = 1
+        due = self._pace.due(began)
+        self.counts['late_steps'] = self._pace.late_steps
         for _ in range(due):
             self._step()
         self._statistics.add(time.monotonic() - began)
@@ -245,11 +233,7 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
                 self._failure = ' '.join(str(error).split())
                 self.get_logger().error(f'the simulation stops: {self._failure}')
                 return
-        stamp = self._time_zero + round(self._steps * self._dt * 1e9)
-        if self._clock_publisher is not None:
-            message = ClockMessage()
-            message.clock.sec, message.clock.nanosec = divmod(stamp, 1_000_000_000)
-            self._clock_publisher.publish(message)
+        stamp = self._simulated_clock.tell(self._steps * self._dt)
         self._states.send(stamp, self._state.q, self._state.v, self._tau)
 
     # Diagnostics.

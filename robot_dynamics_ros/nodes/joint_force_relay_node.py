@@ -32,9 +32,9 @@ from std_msgs.msg import Float64, Float64MultiArray
 from robot_dynamics_ros.core.control.command_relay import CommandRelay
 from robot_dynamics_ros.ros.cdr import read_command
 from robot_dynamics_ros.ros.diagnostics import Changes, Level, Report
-from robot_dynamics_ros.ros.lifecycle import RobotNode
 from robot_dynamics_ros.ros.node_parameters import JointForceRelayParameters
 from robot_dynamics_ros.ros.qos import COMMAND_IN, COMMAND_OUT
+from robot_dynamics_ros.ros.robot_node import RobotNode
 from robot_dynamics_ros.ros.robot_source import joint_order
 from robot_dynamics_ros.ros.running import run
 from robot_dynamics_ros.ros.timers import steady_timer

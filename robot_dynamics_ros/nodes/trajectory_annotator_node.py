@@ -27,9 +27,9 @@ from robot_dynamics_ros.core.control.trajectory_efforts import trajectory_effort
 from robot_dynamics_ros.core.exceptions import RobotDynamicsError
 from robot_dynamics_ros.ros.conversions import sequence_from_array, TrajectoryPoints
 from robot_dynamics_ros.ros.diagnostics import Level, Report
-from robot_dynamics_ros.ros.lifecycle import RobotNode
 from robot_dynamics_ros.ros.node_parameters import TrajectoryAnnotatorParameters
 from robot_dynamics_ros.ros.qos import REFERENCE
+from robot_dynamics_ros.ros.robot_node import RobotNode
 from robot_dynamics_ros.ros.robot_source import friction_of
 from robot_dynamics_ros.ros.running import run
 from robot_dynamics_ros.ros.trajectory_reader import read_trajectory

@@ -38,7 +38,7 @@ class DirectLoop:
 
     Parameters
     ----------
-    node : RobotNode
+    node : ManagedNode
         Its ``direct_subscription`` is the one that counts, or None. The callbacks of its
         subscriptions and timers are plain functions of the message, and of nothing.
     executor : Executor

@@ -13,13 +13,13 @@
 # limitations under the License.
 
 """
-The lifecycle node that all nodes of the package are.
+The managed node that all nodes of the package are.
 
 A node overrides `configure`, `activate`, `deactivate` and `cleanup`, which raise where something
 is wrong. Here each transition is wrapped: what is raised is logged (an error of this package as
 one line, any other with its traceback, which rclpy would swallow) and becomes a failed transition.
-With the parameter ``autostart`` the node configures itself when it has a robot description, and
-activates itself when `is_ready` says so.
+With the parameter ``autostart`` the node configures and activates itself as soon as nothing is
+missing for it.
 
 """
 
@@ -29,29 +29,29 @@ from collections.abc import Callable
 import gc
 import time
 import traceback
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.subscription import Subscription
-from std_msgs.msg import String
 
-from robot_dynamics_ros.core.exceptions import ConfigurationError, RobotDynamicsError
-from robot_dynamics_ros.core.jit import has_compiled_kernels
-from robot_dynamics_ros.core.model.robot_model import RobotModel
-from robot_dynamics_ros.ros.cdr import read_text
+from robot_dynamics_ros.core.exceptions import RobotDynamicsError
 from robot_dynamics_ros.ros.clock_report import ClockReport
 from robot_dynamics_ros.ros.declared_parameters import declare, values_of
 from robot_dynamics_ros.ros.diagnostics import DiagnosticsReporter, Level, Report
-from robot_dynamics_ros.ros.model_report import crosscheck_report, model_report
 from robot_dynamics_ros.ros.parameters import instance_of, refusal_of_changes
-from robot_dynamics_ros.ros.qos import LATCHED
-from robot_dynamics_ros.ros.robot_parameters import RobotParameters
-from robot_dynamics_ros.ros.robot_source import load_robot, payload_of, payload_values
 from robot_dynamics_ros.ros.timers import steady_timer
 
-ParametersT = TypeVar('ParametersT', bound=RobotParameters)
+
+class _ManagedParameters(Protocol):
+    """What the parameters of every node have."""
+
+    @property
+    def autostart(self) -> bool: ...
+
+
+ParametersT = TypeVar('ParametersT', bound=_ManagedParameters)
 
 HEARTBEAT = 0.1
 """Period of the timer that starts and stops the node [s]."""
@@ -59,9 +59,9 @@ HEARTBEAT = 0.1
 _WAITING_LOG_PERIOD = 5.0
 
 
-class RobotNode(LifecycleNode, Generic[ParametersT]):
+class ManagedNode(LifecycleNode, Generic[ParametersT]):
     """
-    A lifecycle node with parameters, a robot model and diagnostics.
+    A lifecycle node with parameters and diagnostics.
 
     Parameters
     ----------
@@ -74,10 +74,8 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
 
     Attributes
     ----------
-    parameters : RobotParameters
+    parameters : dataclass
         The parameters as of the last configuration.
-    model : RobotModel
-        The robot; there while configured.
     is_configuring, is_configured, is_active : bool
     is_finished : bool
         Whether the process should end.
@@ -94,7 +92,6 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
     """
 
     parameters: ParametersT
-    model: RobotModel
 
     def __init__(self, name: str, parameters_class: type[ParametersT], **options: Any) -> None:
         super().__init__(name, **options)
@@ -104,8 +101,6 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
         self.is_finished = False
         self.exit_code = 0
         self._parameters_class = parameters_class
-        self._description = ''
-        self._crosscheck = Report(Level.OK, 'not run')
         self._pending: tuple[ParametersT, Callable[[], None]] | None = None
         self._last_waiting_log = time.monotonic()
         declare(self, parameters_class)
@@ -116,9 +111,6 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
         self.diagnostics.add('lifecycle', self._report_lifecycle)
         if self.get_parameter('use_sim_time').value:
             self.diagnostics.add('clock', ClockReport(self))
-        self.create_subscription(
-            String, 'robot_description', self._on_description, LATCHED, raw=True
-        )
         self._heartbeat = steady_timer(self, HEARTBEAT, self._on_heartbeat)
         self._malformed = 0
         self._autostart = bool(self.get_parameter('autostart').value)
@@ -126,8 +118,11 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
 
     # What a node overrides.
 
+    def prepare(self) -> None:
+        """Get what all nodes of a kind need before `configure`; raise if it is wrong."""
+
     def configure(self) -> None:
-        """Build what the node needs from `parameters` and `model`; raise if they are wrong."""
+        """Build what the node needs from `parameters`; raise if they are wrong."""
 
     def activate(self) -> None:
         """Begin to work; raise why not."""
@@ -140,18 +135,11 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
 
     def prepare_change(self, parameters: ParametersT) -> Callable[[], None]:
         """Build what live changes ask for, or raise; what is returned puts it to use."""
-        model = self.model_for(parameters)
+        return lambda: None
 
-        def commit() -> None:
-            self.model = model
-
-        return commit
-
-    def model_for(self, parameters: ParametersT) -> RobotModel:
-        """Return the model with the payload of changed parameters, or as it is."""
-        if payload_values(parameters) == payload_values(self.parameters):
-            return self.model
-        return self.model.with_payload(payload_of(parameters))
+    def waits_to_configure(self) -> str:
+        """Return what configuration has to wait for, or an empty text."""
+        return ''
 
     def waits_for(self) -> str:
         """Return what activation has to wait for, or an empty text."""
@@ -181,7 +169,7 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
     # Transitions.
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Read the parameters, load the robot, check it, and call `configure`."""
+        """Read the parameters, and call `prepare` and `configure`."""
         self.is_configuring = True
         try:
             return self._guarded('configure', self._configure, state, super().on_configure)
@@ -235,24 +223,8 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
 
     def _configure(self) -> None:
         parameters = instance_of(self._parameters_class, values_of(self, self._parameters_class))
-        if not (parameters.robot_description_file or self._description):
-            topic = self.resolve_topic_name('robot_description')
-            raise ConfigurationError(
-                f'nothing has come on {topic}, and robot_description_file is not set'
-            )
         self.parameters = parameters
-        if not has_compiled_kernels():
-            self.get_logger().info(
-                'first start of this version on this machine: compiling, for a minute or two'
-            )
-        self.model = load_robot(parameters, self._description)
-        self.diagnostics.hardware_id = self.model.name
-        for finding in self.model.findings:
-            if finding.severity == 'warning':
-                self.get_logger().warning(f'{finding.subject}: {finding.message}')
-        self._run_crosscheck()
-        self.diagnostics.add('model', lambda: model_report(self.model))
-        self.diagnostics.add('cross-check', lambda: self._crosscheck)
+        self.prepare()
         before = self._entities()
         try:
             self.configure()
@@ -300,25 +272,6 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
                 gc.unfreeze()
                 self.cleanup()
 
-    def _run_crosscheck(self) -> None:
-        """
-        Compare the model with Pinocchio.
-
-        Raises
-        ------
-        ConfigurationError
-            If they differ.
-
-        """
-        if not self.parameters.crosscheck:
-            self._crosscheck = Report(Level.OK, 'switched off by parameter')
-            return
-        self._crosscheck = crosscheck_report(self.model, self.parameters.crosscheck_samples)
-        if self._crosscheck.level is Level.ERROR:
-            raise ConfigurationError(self._crosscheck.message)
-        if self._crosscheck.level is Level.WARN:
-            self.get_logger().warning(self._crosscheck.message)
-
     # Start and stop without a lifecycle manager.
 
     def request_stop(self) -> None:
@@ -340,9 +293,9 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
     def _start(self) -> None:
         """Go as far towards the active state as possible."""
         if not self.is_configured:
-            file = self.get_parameter('robot_description_file').value
-            if not (file or self._description):
-                self._log_waiting(self.resolve_topic_name('robot_description'))
+            reason = self.waits_to_configure()
+            if reason:
+                self._log_waiting(reason)
             elif self.trigger_configure() != TransitionCallbackReturn.SUCCESS:
                 self._give_up()
             return
@@ -366,7 +319,7 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
             self._last_waiting_log = now
             self.get_logger().info(f'waiting for {reason}')
 
-    # Parameters and robot description.
+    # Parameters.
 
     def _warn_of_unknown_overrides(self) -> None:
         for name in getattr(self, '_parameter_overrides', {}):
@@ -394,18 +347,6 @@ class RobotNode(LifecycleNode, Generic[ParametersT]):
             self.parameters, commit = self._pending
             self._pending = None
             commit()
-
-    def _on_description(self, message: bytes) -> None:
-        try:
-            description = read_text(message)
-        except ValueError:
-            self.note_malformed()
-            return
-        if self.is_configured and description != self._description:
-            self.get_logger().warning(
-                'another robot_description has come; it counts when the node is configured again'
-            )
-        self._description = description
 
     # Diagnostics.
 

@@ -214,12 +214,72 @@ class EffortWatchdogParameters(TorqueParameters):
             )
 
 
-NODE_PARAMETERS: dict[str, type[RobotParameters]] = {
+@dataclass(frozen=True)
+class DifferentialDriveParameters:
+    """Parameters of `differential_drive_node`."""
+
+    autostart: bool = parameter(
+        'Whether the node configures and activates itself as soon as it can.',
+        False,
+        read_only=True,
+    )
+    mass: float = parameter('Mass of all, wheels included.', 20.0, unit='kg', low=1e-6)
+    yaw_inertia: float = parameter(
+        "Inertia of all about the vertical through the axle's midpoint.",
+        0.8,
+        unit='kg m^2',
+        low=1e-9,
+    )
+    com_offset: float = parameter(
+        'Distance of the centre of mass ahead of the axle.', 0.0, unit='m'
+    )
+    wheel_radius: float = parameter('Radius of the wheels.', 0.1, unit='m', low=1e-6)
+    track: float = parameter('Distance between the wheels.', 0.4, unit='m', low=1e-6)
+    wheel_inertia: float = parameter(
+        'Inertia of one wheel about its axle, with the rotor behind its gear.',
+        0.02,
+        unit='kg m^2',
+        low=1e-9,
+    )
+    viscous: float = parameter('Viscous friction of one wheel.', 0.5, unit='N m s/rad', low=0.0)
+    grip: float = parameter(
+        'Coefficient of friction between wheels and ground; 0 for wheels that never slip.',
+        0.8,
+        low=0.0,
+    )
+    wheel_load: float = parameter(
+        'Force that presses each wheel to the ground; 0 for half of the weight.',
+        0.0,
+        unit='N',
+        low=0.0,
+    )
+    effort_limit: float = parameter(
+        'Largest torque of each wheel.', 10.0, unit='N m', low=1e-6, high=1e6
+    )
+    wheel_joints: tuple[str, ...] = parameter(
+        'Names of the left and the right wheel, also the order of the commands.',
+        ('left_wheel_joint', 'right_wheel_joint'),
+        size=2,
+    )
+    state_rate: float = parameter(
+        'States per simulated second.', 100.0, unit='Hz', low=1.0, high=2000.0
+    )
+    real_time_factor: float = parameter('Simulated over real time.', 1.0, low=0.01, high=100.0)
+    publish_clock: bool = parameter(
+        'Whether /clock is published and time begins at zero, instead of at the present time.',
+        False,
+    )
+    odom_frame: str = parameter('Frame of the odometry.', 'odom')
+    base_frame: str = parameter('Frame of the base, at the middle of the axle.', 'base_link')
+
+
+NODE_PARAMETERS: dict[str, type] = {
     'inverse_dynamics_node': InverseDynamicsParameters,
     'gravity_compensation_node': GravityCompensationParameters,
     'forward_simulation_node': ForwardSimulationParameters,
     'trajectory_annotator_node': TrajectoryAnnotatorParameters,
     'joint_force_relay_node': JointForceRelayParameters,
     'effort_watchdog_node': EffortWatchdogParameters,
+    'differential_drive_node': DifferentialDriveParameters,
 }
 """Parameters by the name of the node."""

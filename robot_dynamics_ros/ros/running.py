@@ -39,13 +39,13 @@ from rclpy.signals import SignalHandlerOptions
 
 from robot_dynamics_ros.core.exceptions import RobotDynamicsError
 from robot_dynamics_ros.ros.direct_loop import DirectLoop
-from robot_dynamics_ros.ros.lifecycle import RobotNode
+from robot_dynamics_ros.ros.lifecycle import ManagedNode
 
 STOP_TIMEOUT = 4.0
 """Longest time from a signal to the end of spinning [s]."""
 
 
-def run_node(make_node: Callable[[], RobotNode[Any]], args: Sequence[str] | None = None) -> int:
+def run_node(make_node: Callable[[], ManagedNode[Any]], args: Sequence[str] | None = None) -> int:
     """
     Run a node until it is finished or a signal comes.
 
@@ -95,7 +95,7 @@ def _refused(reason: str) -> int:
     return 1
 
 
-def _spin(node: RobotNode[Any], loop: DirectLoop) -> None:
+def _spin(node: ManagedNode[Any], loop: DirectLoop) -> None:
     """Spin until the node is finished, or has come to rest after a request to stop."""
     while not (node.is_finished or node.stop_requested):
         loop.spin_once()  # the heartbeat of the node ends it ten times a second
@@ -112,7 +112,7 @@ class _ConfiguringInterruptedError(BaseException):
     """A signal came while the node was configuring, so that there is no torque to ramp down."""
 
 
-def _on_signals(node: RobotNode[Any]) -> Callable[[], None]:
+def _on_signals(node: ManagedNode[Any]) -> Callable[[], None]:
     """Stop the node on SIGINT and SIGTERM; return what puts back the handlers of before."""
 
     def handler(number: int, frame: FrameType | None) -> None:
@@ -129,6 +129,6 @@ def _on_signals(node: RobotNode[Any]) -> Callable[[], None]:
     return restore
 
 
-def run(make_node: Callable[[], RobotNode[Any]], args: Sequence[str] | None = None) -> None:
+def run(make_node: Callable[[], ManagedNode[Any]], args: Sequence[str] | None = None) -> None:
     """Run a node as the main program of the process; the exit code is that of `run_node`."""
     sys.exit(run_node(make_node, args))

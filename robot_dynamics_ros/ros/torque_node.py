@@ -59,10 +59,10 @@ from robot_dynamics_ros.ros.diagnostics import (
     LoopStatistics,
     Report,
 )
-from robot_dynamics_ros.ros.lifecycle import RobotNode
 from robot_dynamics_ros.ros.publisher_report import PublisherReport
 from robot_dynamics_ros.ros.qos import COMMAND_IN, LATCHED, STATE_IN
 from robot_dynamics_ros.ros.realtime import apply_scheduling, Scheduling
+from robot_dynamics_ros.ros.robot_node import RobotNode
 from robot_dynamics_ros.ros.robot_parameters import TorqueParameters
 from robot_dynamics_ros.ros.robot_source import (
     continuous_joints,

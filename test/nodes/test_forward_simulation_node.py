@@ -161,13 +161,14 @@ def test_clock_is_published_with_the_time_of_the_states(graph: Graph) -> None:
 @pytest.mark.parametrize('factor', [0.5, 2.0])
 def test_real_time_runs_at_its_factor(graph: Graph, factor: float) -> None:
     node, _, _ = started(graph, real_time_factor=factor, state_rate=100.0)
-    began, steps = node._began, node._steps
+    began, steps = time.monotonic(), node._steps
     graph.spin_for(1.0)
     elapsed = time.monotonic() - began
-    simulated = node._steps / 100.0
+    simulated = (node._steps - steps) / 100.0
     assert steps < node._steps
-    # A machine under load is late by some ticks, and lets steps go if it is late by more than 20.
-    assert 0.5 * factor * elapsed < simulated <= factor * elapsed + 0.02
+    # A machine under load is late by some ticks, and lets steps go if it is late by more than 20;
+    # up to 20 of before may come at once.
+    assert 0.5 * factor * elapsed < simulated <= factor * elapsed + 0.22
 
 
 def test_initial_positions_of_another_size_are_refused(graph: Graph) -> None:

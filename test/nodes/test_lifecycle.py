@@ -28,8 +28,8 @@ from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.control.guard_state import GuardState
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
-from robot_dynamics_ros.ros.lifecycle import RobotNode
 from robot_dynamics_ros.ros.node_parameters import TrajectoryAnnotatorParameters
+from robot_dynamics_ros.ros.robot_node import RobotNode
 from robot_dynamics_ros.ros.running import run_node
 from ros_graph import Graph, StateFeed, Statuses
 

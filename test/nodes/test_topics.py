@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 from robot_dynamics_ros.ros.node_parameters import NODE_PARAMETERS
+from robot_dynamics_ros.ros.robot_node import RobotNode
 from ros_graph import Graph
 
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'nodes.md'
@@ -32,6 +33,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     'forward_simulation_node': {'publish_clock': True},
     'trajectory_annotator_node': {},
     'joint_force_relay_node': {},
+    'differential_drive_node': {'publish_clock': True},
 }
 
 
@@ -56,13 +58,13 @@ def test_topics_are_those_of_the_documentation(graph: Graph, name: str) -> None:
     parameters = PARAMETERS.get(
         name, {'gravity_compensated_by_hardware': False, 'stale_state_policy': 'ramp_down'}
     )
-    node = graph.add(
-        cls,
-        robot_description_file='package://robot_dynamics_ros/urdf/es5.urdf.xacro',
-        crosscheck=False,
-        autostart=True,
-        **parameters,
-    )
+    if issubclass(cls, RobotNode):
+        parameters = {
+            'robot_description_file': 'package://robot_dynamics_ros/urdf/es5.urdf.xacro',
+            'crosscheck': False,
+            **parameters,
+        }
+    node = graph.add(cls, autostart=True, **parameters)
     assert graph.spin_until(lambda: node.is_configured)
     found = set()
     for way, entities in (('in', node.subscriptions), ('out', node.publishers)):

@@ -34,6 +34,7 @@ from robot_dynamics_ros.ros.parameters import (
     specs_of,
     yaml_values,
 )
+from robot_dynamics_ros.ros.robot_parameters import RobotParameters
 
 SAID = {'gravity_compensated_by_hardware': False, 'stale_state_policy': 'ramp_down'}
 
@@ -100,9 +101,11 @@ def test_changes_are_judged_as_a_whole() -> None:
 
 
 @pytest.mark.parametrize('node', NODE_PARAMETERS)
-def test_configuration_of_es5_is_accepted(node: str) -> None:
+def test_shipped_configuration_is_accepted(node: str) -> None:
     parameters = read_yaml(NODE_PARAMETERS[node], config_path(f'{node}.yaml'))
-    assert parameters.joints == tuple(f'joint_{i}' for i in range(1, 7))
+    assert parameters.autostart
+    if isinstance(parameters, RobotParameters):
+        assert parameters.joints == tuple(f'joint_{i}' for i in range(1, 7))
 
 
 @pytest.mark.parametrize('node', NODE_PARAMETERS)

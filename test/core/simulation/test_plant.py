@@ -299,8 +299,9 @@ def test_wrong_plants_are_refused() -> None:
         Plant(model, dt_internal=0.0)
     with pytest.raises(ConfigurationError, match='the friction is for'):
         Plant(model, DryFriction(('x',), *np.ones((5, 1))))
+    mobile = build_model(robots.mobile())
     with pytest.raises(ModelError, match='planar'):
-        Plant(build_model(robots.mobile()))
+        Plant(mobile, DryFriction(mobile.v_names, *np.ones((5, 1))[:, 0]))
     massless = robots.robot(
         'none', [robots.Link('l')], [robots.joint('j', 'revolute', 'base', 'l')]
     )
