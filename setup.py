@@ -44,6 +44,7 @@ setup(
         (f'share/{PACKAGE}', ['package.xml']),
         (f'share/{PACKAGE}/launch', sorted(glob('launch/*.launch.py'))),
         (f'share/{PACKAGE}/config', sorted(glob('config/*.yaml') + glob('config/*.rviz'))),
+        (f'share/{PACKAGE}/config/worlds', sorted(glob('config/worlds/*.yaml'))),
         (f'share/{PACKAGE}/config/gazebo', sorted(glob('config/gazebo/*.yaml'))),
         (f'share/{PACKAGE}/worlds', sorted(glob('worlds/*.sdf'))),
         (f'share/{PACKAGE}/urdf', sorted(glob('urdf/*.urdf') + glob('urdf/*.urdf.xacro'))),

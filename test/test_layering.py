@@ -69,6 +69,7 @@ ROS_MODULES = {
     'sensor_msgs',
     'std_msgs',
     'trajectory_msgs',
+    'visualization_msgs',
 }
 OPTIONAL = {'coal', 'sympy'}
 """What core imports only inside functions, when used, because it does without otherwise."""

@@ -11,7 +11,6 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-
 """
 The robot as a plant: torque in, joint states out.
 
@@ -19,7 +18,7 @@ Like a ForwardCommandController it keeps the last command until the next one com
 the wrong size, with unknown joints or with a number that is not finite is dropped and counted.
 Until the first command, and for ``brake_release_delay`` after it so that a controller can take the
 weight over, brakes hold the robot. Time runs by itself (``real_time``), or by one step per command
-(``lockstep``).
+(``lockstep``); it stands still while paused.
 
 """
 
@@ -29,25 +28,28 @@ from collections.abc import Callable, Sequence
 import time
 from typing import Any
 
+from geometry_msgs.msg import WrenchStamped
 import numpy as np
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool, Trigger
 
 from robot_dynamics_ros.core.arrays import Vector
+from robot_dynamics_ros.core.drive.sensors import JointReading
 from robot_dynamics_ros.core.exceptions import RobotDynamicsError
-from robot_dynamics_ros.core.friction.dry_friction import DryFriction
-from robot_dynamics_ros.core.model.robot_model import RobotModel
+from robot_dynamics_ros.core.simulation.external_wrenches import ExternalWrenches
 from robot_dynamics_ros.core.simulation.pace import RealTimePace
-from robot_dynamics_ros.core.simulation.plant import Plant
-from robot_dynamics_ros.ros.cdr import read_command
+from robot_dynamics_ros.ros.cdr import read_command, read_wrench
 from robot_dynamics_ros.ros.conversions import named_efforts_from_message
 from robot_dynamics_ros.ros.diagnostics import Changes, Level, LoopStatistics, Report
 from robot_dynamics_ros.ros.node_parameters import ForwardSimulationParameters
+from robot_dynamics_ros.ros.plant_parts import PlantParts
+from robot_dynamics_ros.ros.plant_topics import PlantTopics
 from robot_dynamics_ros.ros.qos import COMMAND_IN, STATE_OUT
 from robot_dynamics_ros.ros.robot_node import RobotNode
-from robot_dynamics_ros.ros.robot_source import joint_order, resolved_path
+from robot_dynamics_ros.ros.robot_source import joint_order
 from robot_dynamics_ros.ros.running import run
 from robot_dynamics_ros.ros.serialized import JointStateReader
 from robot_dynamics_ros.ros.simulation_clock import SimulationClock
@@ -58,6 +60,8 @@ from robot_dynamics_ros.ros.torque_publishers import COMMAND_TOPIC
 _IDLE_RATE = 100.0
 """Joint states per second while lockstep waits for its first command [Hz]."""
 
+_DROPPED = ('wrong_size', 'not_finite', 'unknown_joint', 'bad_wrench')
+
 
 class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
     """Simulate the robot."""
@@ -65,47 +69,64 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
     def __init__(self, name: str = 'forward_simulation_node', **options: Any) -> None:
         super().__init__(name, ForwardSimulationParameters, **options)
 
+    @property
+    def has_floating_base(self) -> bool:
+        """Whether the root link of the robot floats in the world."""
+        return self.parameters.floating_base
+
     def configure(self) -> None:
         """Build the plant and its topics."""
-        parameters, model = self.parameters, self.model
-        order = joint_order(parameters, model)
-        self._order = np.array([model.joint_names.index(name) for name in order])
-        self._initial = np.zeros(model.nv)
-        if parameters.initial_positions:
-            self._initial[self._order] = parameters.initial_positions
-        self._friction = self._make_friction()
-        self.plant = self._make_plant(model, self._initial)
-        self._limit = np.full(model.nv, np.inf)
-        if parameters.enforce_effort_limits:
-            self._limit = np.nan_to_num(model.limits.effort, nan=np.inf)
+        parameters = self.parameters
+        order = joint_order(parameters, self.model)
+        self._parts = PlantParts(parameters, self.model, self.description)
+        self.model = self._parts.model  # with the rotors of the drives
+        self.hardware = self._parts.hardware(self.model)
+        names = self.hardware.joint_names
+        self._order = np.array([names.index(name) for name in order])
         self._dt = 1.0 / parameters.state_rate
-        self.counts = dict.fromkeys(
-            ('commands', 'wrong_size', 'not_finite', 'unknown_joint', 'late_steps'), 0
-        )
+        self.counts = dict.fromkeys(('commands', *_DROPPED, 'late_steps'), 0)
         self._changes, self._statistics = Changes(), LoopStatistics()
-        self._states = StatePublisher(self, model.joint_names, parameters.frame_id, STATE_OUT)
+        self._wrenches = ExternalWrenches(self.model)
+        self._states = StatePublisher(self, names, parameters.frame_id, STATE_OUT)
+        self._topics = PlantTopics(
+            self, self.model, parameters.frame_id, self._parts.touching_links
+        )
         self._simulated_clock = SimulationClock(self, is_published=parameters.publish_clock)
         self._command_subscription = self.create_subscription(
             Float64MultiArray, COMMAND_TOPIC, self._on_command, COMMAND_IN, raw=True
         )
         self._reader = JointStateReader()
-        self._effort_subscription = self.create_subscription(
-            JointState, '~/efforts', self._on_named_efforts, COMMAND_IN, raw=True
-        )
+        self._other_subscriptions = [
+            self.create_subscription(
+                JointState, '~/efforts', self._on_named_efforts, COMMAND_IN, raw=True
+            ),
+            self.create_subscription(
+                WrenchStamped, '~/external_wrench', self._on_wrench, COMMAND_IN, raw=True
+            ),
+        ]
+        self._services = [
+            self.create_service(Trigger, '~/reset', self._on_reset),
+            self.create_service(SetBool, '~/pause', self._on_pause),
+            self.create_service(Trigger, '~/step', self._on_step),
+        ]
         self._pace = RealTimePace(self._dt, parameters.real_time_factor)
         is_lockstep = parameters.stepping == 'lockstep'
         period = 1.0 / _IDLE_RATE if is_lockstep else self._dt / parameters.real_time_factor
         self._ticker = steady_timer(self, period, self._step if is_lockstep else self._tick)
         self._ticker.cancel()
+        self._is_paused = False
         self._failure = ''
         self.diagnostics.add('simulation', self._report)
 
     def cleanup(self) -> None:
         """Take the topics away."""
         self.destroy_timer(self._ticker)
-        self.destroy_subscription(self._command_subscription)
-        self.destroy_subscription(self._effort_subscription)
+        for subscription in (self._command_subscription, *self._other_subscriptions):
+            self.destroy_subscription(subscription)
+        for service in self._services:
+            self.destroy_service(service)
         self._states.destroy()
+        self._topics.destroy()
         self._simulated_clock.destroy()
 
     @property
@@ -113,47 +134,33 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
         """Return that of the commands."""
         return self._command_subscription if self.is_configured else None
 
-    def _make_plant(self, model: RobotModel, q: Vector, v: Vector | None = None) -> Plant:
-        return Plant(
-            model,
-            self._friction,
-            dt_internal=self.parameters.longest_step,
-            integrator=self.parameters.integrator,
-            q=q,
-            v=v,
-        )
-
     def prepare_change(self, parameters: ForwardSimulationParameters) -> Callable[[], None]:
         """Let the robot go on with another payload."""
         model = self.model_for(parameters)
-        plant = self._make_plant(model, self.plant.state.q, self.plant.state.v)
+        hardware = self._parts.hardware(model, self.hardware.state)
 
         def commit() -> None:
-            self.model, self.plant = model, plant
+            self.model, self.hardware = model, hardware
 
         return commit
 
-    def _make_friction(self) -> DryFriction | None:
-        parameters, model = self.parameters, self.model
-        if parameters.friction_source == 'urdf':
-            return DryFriction.from_model(model)
-        if parameters.friction_source == 'file':
-            return DryFriction.from_file(
-                resolved_path(parameters.friction_file), model.joint_names
-            )
-        return None
-
     def activate(self) -> None:
         """Put the robot to its initial positions and let time run."""
-        self._state = self.plant.reset(self._initial)
-        self._tau = np.zeros(self.model.nv)
+        self._is_paused = False
+        self._simulated_clock.start()
+        self._begin()
+        self._ticker.reset()
+
+    def _begin(self) -> None:
+        """Put the robot to its initial positions, at time zero, under no command."""
+        self.hardware = self._parts.hardware(self.model)
+        self._tau = np.zeros(len(self._order))
+        self._wrenches.clear()
         held = self.parameters.hold_until_command
         self._release_at_step: float = np.inf if held else 0  # brakes hold until then
         self._failure = ''
-        self._simulated_clock.start()
         self._steps = 0
         self._pace.start(time.monotonic())
-        self._ticker.reset()
 
     def deactivate(self) -> None:
         """Let time stand still."""
@@ -181,7 +188,8 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
             self.note_malformed()
             return
         efforts = named_efforts_from_message(deserialize_message(data, JointState))
-        unknown = [name for name in efforts if name not in self.model.joint_names]
+        names = self.hardware.joint_names
+        unknown = [name for name in efforts if name not in names]
         if not efforts:
             self._drop('wrong_size', 'names and efforts do not fit together')
         elif unknown:
@@ -189,10 +197,22 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
         elif not np.isfinite(list(efforts.values())).all():
             self._drop('not_finite', 'a number is not finite')
         else:
-            tau = self._tau.copy() if self.is_active else np.zeros(self.model.nv)
+            tau = self._tau.copy() if self.is_active else np.zeros(len(names))
             for name, effort in efforts.items():
-                tau[self.model.joint_names.index(name)] = effort
+                tau[names.index(name)] = effort
             self._take(tau)
+
+    def _on_wrench(self, data: bytes) -> None:
+        try:
+            frame, wrench = read_wrench(data)
+        except ValueError:
+            self.note_malformed()
+            return
+        until = self.hardware.state.time + self.parameters.external_wrench_duration
+        try:
+            self._wrenches.put(frame, wrench, until)
+        except RobotDynamicsError as error:
+            self._drop('bad_wrench', ' '.join(str(error).split()))
 
     def _drop(self, reason: str, text: str) -> None:
         self.counts[reason] += 1
@@ -202,7 +222,7 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
         if not self.is_active:
             return
         self.counts['commands'] += 1
-        self._tau = np.minimum(np.maximum(tau, -self._limit), self._limit)
+        self._tau = tau
         if self._release_at_step == np.inf:
             delay = self.parameters.brake_release_delay
             self._release_at_step = self._steps + round(delay / self._dt)
@@ -221,36 +241,81 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
             self._step()
         self._statistics.add(time.monotonic() - began)
 
-    def _step(self) -> None:
+    def _step(self, even_paused: bool = False) -> None:
         """Move on by one step and publish the state."""
-        if self._failure:
+        if self._failure or (self._is_paused and not even_paused):
             return
         self._steps += 1
+        reading: JointReading | None
         if self._steps > self._release_at_step:
+            wrenches = self._wrenches.total(self.hardware.state.time)
             try:
-                self._state = self.plant.step(self._tau, self._dt)
+                reading = self.hardware.step(self._tau, self._dt, wrenches)
             except RobotDynamicsError as error:
                 self._failure = ' '.join(str(error).split())
                 self.get_logger().error(f'the simulation stops: {self._failure}')
                 return
-        stamp = self._simulated_clock.tell(self._steps * self._dt)
-        self._states.send(stamp, self._state.q, self._state.v, self._tau)
+        else:
+            reading = self.hardware.read_held(self._tau)
+        now = self._steps * self._dt
+        stamp = self._simulated_clock.tell(now)
+        if reading is not None:
+            # The plant's own time counts from the release of the brakes.
+            late = round(1e9 * (reading.stamp - self.hardware.state.time))
+            self._states.send(stamp + late, reading.q, reading.v, reading.tau)
+        self._topics.publish(self.hardware.state, stamp)
+
+    def _on_reset(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if not self.is_active:
+            response.message = 'the node is not active'
+            return response
+        self._simulated_clock.start()
+        self._begin()
+        if self.parameters.stepping == 'lockstep':
+            self._ticker.reset()
+        response.success = True
+        response.message = 'the robot is where it began'
+        return response
+
+    def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        self._is_paused = bool(request.data)
+        self._pace.start(time.monotonic())
+        response.success = True
+        response.message = 'paused' if self._is_paused else 'running'
+        return response
+
+    def _on_step(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if not (self.is_active and self._is_paused):
+            response.message = 'a single step is for a simulation that is active and paused'
+            return response
+        self._step(even_paused=True)
+        response.success = not self._failure
+        response.message = self._failure or f'at {self._steps * self._dt:.6g} s'
+        return response
 
     # Diagnostics.
 
     def _report(self) -> Report:
         grown = self._changes.take(self.counts)
-        values = {**grown, **self._statistics.take(time.monotonic())}
+        state = self.hardware.state
+        values = {
+            **grown,
+            **self._statistics.take(time.monotonic()),
+            'contacts': len(state.contacts),
+            'residual of the contacts': state.residual,
+        }
         if self._failure:
             return Report(Level.ERROR, self._failure, values)
-        dropped = sum(grown.get(key, 0) for key in ('wrong_size', 'not_finite', 'unknown_joint'))
+        dropped = sum(grown.get(key, 0) for key in _DROPPED)
         if dropped:
             return Report(Level.WARN, f'{dropped} commands dropped', values)
         if grown.get('late_steps'):
             return Report(Level.WARN, 'slower than real time', values)
-        beyond = self.plant.joints_beyond_limits()
+        beyond = self.hardware.plant.joints_beyond_limits()
         if beyond:
             return Report(Level.WARN, f'beyond position limits: {", ".join(beyond)}', values)
+        if self._is_paused:
+            return Report(Level.OK, 'paused', values)
         return Report(Level.OK, f'{grown.get("commands", 0)} commands', values)
 
 

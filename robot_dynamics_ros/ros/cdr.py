@@ -153,6 +153,28 @@ def read_inertia(data: bytes) -> tuple[str, Vector]:
     return frame_id, reader.floats(10)
 
 
+def read_wrench(data: bytes) -> tuple[str, Vector]:
+    """
+    Return what a serialized WrenchStamped holds.
+
+    Returns
+    -------
+    frame_id : str
+    wrench : ndarray, shape (6,)
+        ``[f; n]`` [N, N m].
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+
+    """
+    reader = CdrReader(data)
+    reader.time()
+    frame_id = reader.text()
+    return frame_id, reader.floats(6)
+
+
 def read_command(data: bytes) -> Vector:
     """
     Return the numbers of a serialized Float64MultiArray.

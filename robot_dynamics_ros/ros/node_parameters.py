@@ -122,7 +122,9 @@ class ForwardSimulationParameters(RobotParameters):
     longest_step: float = parameter(
         'Longest step of the integrator.', 0.001, unit='s', low=1e-6, high=0.1
     )
-    integrator: str = parameter('Method of integration.', 'rk4', choices=('rk4', 'semi_implicit'))
+    integrator: str = parameter(
+        'Method of integration for free motion.', 'rk4', choices=('rk4', 'semi_implicit')
+    )
     initial_positions: tuple[float, ...] = parameter(
         'Positions at the start, in the order of joints; empty for zeros.', (), unit='rad | m'
     )
@@ -143,6 +145,42 @@ class ForwardSimulationParameters(RobotParameters):
         "Where the robot's own friction comes from.", 'none', choices=FRICTION_SOURCES
     )
     friction_file: str = parameter('YAML file of joint friction, for friction_source file.', '')
+    drives_file: str = parameter(
+        'YAML file of the drives, for currents, voltages and their limits; empty for ideal ones. '
+        'The inertia of their rotors is added.',
+        '',
+    )
+    sensors_file: str = parameter(
+        'YAML file of resolution, noise, delay and loss of the sensors; empty for ideal ones.', ''
+    )
+    sensors_seed: int = parameter('Seed of the noise.', 0, low=0, high=2**31 - 1)
+    position_limits: bool = parameter(
+        'Whether the position limits of the description stop the joints.', True
+    )
+    world_file: str = parameter(
+        'YAML file of what surrounds the robot; empty for nothing. With it the collision shapes '
+        'of the description touch.',
+        '',
+    )
+    contact_model: str = parameter(
+        'Whether what touches is rigid, with restitution, or compliant, with stiffness.',
+        'rigid',
+        choices=('rigid', 'compliant'),
+    )
+    external_wrench_duration: float = parameter(
+        'Simulated time that a message on ~/external_wrench acts.',
+        0.1,
+        unit='s',
+        low=0.0,
+        high=3600.0,
+    )
+    floating_base: bool = parameter('Whether the root link floats in the world.', False)
+    initial_base_pose: tuple[float, ...] = parameter(
+        'Pose of a floating base at the start: x, y, z and the quaternion x, y, z, w.',
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0),
+        unit='m, -',
+        size=7,
+    )
     publish_clock: bool = parameter(
         'Whether /clock is published and time begins at zero, instead of at the present time.',
         False,
@@ -153,6 +191,13 @@ class ForwardSimulationParameters(RobotParameters):
         super().__post_init__()
         self.require_sizes('initial_positions')
         check_friction_source(self.friction_source, self.friction_file)
+        length = sum(x * x for x in self.initial_base_pose[3:]) ** 0.5
+        if abs(length - 1.0) > 1e-3:
+            raise ConfigurationError(
+                f'the quaternion of initial_base_pose has length {length:.4g}, expected 1'
+            )
+        if self.floating_base and self.friction_source != 'none':
+            raise ConfigurationError('friction_source has to be none with floating_base')
 
 
 @dataclass(frozen=True)

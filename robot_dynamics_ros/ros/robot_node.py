@@ -52,6 +52,8 @@ class RobotNode(ManagedNode[ParametersT], Generic[ParametersT]):
     ----------
     model : RobotModel
         The robot; there while configured.
+    description : str
+        The newest text of ``robot_description``.
 
     """
 
@@ -59,7 +61,7 @@ class RobotNode(ManagedNode[ParametersT], Generic[ParametersT]):
 
     def __init__(self, name: str, parameters_class: type[ParametersT], **options: Any) -> None:
         super().__init__(name, parameters_class, **options)
-        self._description = ''
+        self.description = ''
         self._crosscheck = Report(Level.OK, 'not run')
         self.create_subscription(
             String, 'robot_description', self._on_description, LATCHED, raw=True
@@ -85,7 +87,7 @@ class RobotNode(ManagedNode[ParametersT], Generic[ParametersT]):
             self.get_logger().info(
                 'first start of this version on this machine: compiling, for a minute or two'
             )
-        self.model = load_robot(parameters, self._description)
+        self.model = load_robot(parameters, self.description, floating_base=self.has_floating_base)
         self.diagnostics.hardware_id = self.model.name
         for finding in self.model.findings:
             if finding.severity == 'warning':
@@ -94,9 +96,14 @@ class RobotNode(ManagedNode[ParametersT], Generic[ParametersT]):
         self.diagnostics.add('model', lambda: model_report(self.model))
         self.diagnostics.add('cross-check', lambda: self._crosscheck)
 
+    @property
+    def has_floating_base(self) -> bool:
+        """Whether the root link of the robot floats in the world."""
+        return False
+
     def waits_for_robot(self) -> str:
         """Return the topic from which a description has to come first, or an empty text."""
-        if self.get_parameter('robot_description_file').value or self._description:
+        if self.get_parameter('robot_description_file').value or self.description:
             return ''
         return str(self.resolve_topic_name('robot_description'))
 
@@ -144,8 +151,8 @@ class RobotNode(ManagedNode[ParametersT], Generic[ParametersT]):
         except ValueError:
             self.note_malformed()
             return
-        if self.is_configured and description != self._description:
+        if self.is_configured and description != self.description:
             self.get_logger().warning(
                 'another robot_description has come; it counts when the node is configured again'
             )
-        self._description = description
+        self.description = description

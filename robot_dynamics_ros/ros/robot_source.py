@@ -26,7 +26,11 @@ from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.model.description import JointType
 from robot_dynamics_ros.core.model.payload import Payload
-from robot_dynamics_ros.core.model.robot_model import require_single_joints, RobotModel
+from robot_dynamics_ros.core.model.robot_model import (
+    driven_joints,
+    require_single_joints,
+    RobotModel,
+)
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.resources import config_path, PACKAGE, urdf_path
 from robot_dynamics_ros.ros.conversions import symmetric_matrix
@@ -47,7 +51,9 @@ _SCHEME = 'package://'
 _XACRO = '<xacro:'
 
 
-def load_robot(parameters: RobotParameters, description: str) -> RobotModel:
+def load_robot(
+    parameters: RobotParameters, description: str, *, floating_base: bool = False
+) -> RobotModel:
     """
     Build the model that the parameters ask for.
 
@@ -57,11 +63,13 @@ def load_robot(parameters: RobotParameters, description: str) -> RobotModel:
         Which robot.
     description : str
         Text from the topic ``robot_description``; not used if the parameters name a file.
+    floating_base : bool
+        Whether the root link floats in the world.
 
     Returns
     -------
     model : RobotModel
-        Robot on a fixed base with joints of one coordinate, in model order.
+        Robot with joints of one coordinate, but for a floating base, in model order.
 
     Raises
     ------
@@ -72,25 +80,44 @@ def load_robot(parameters: RobotParameters, description: str) -> RobotModel:
         ``joints`` nor locked.
 
     """
-    file = parameters.robot_description_file
-    if not file:
-        _require_plain_urdf(description)
-    xacro_args = dict(argument.split(':=', 1) for argument in parameters.xacro_args)
     model = load_urdf(
-        resolved_path(file) if file else description,
+        description_source(parameters, description),
         strict=parameters.strict_urdf,
-        xacro_args=xacro_args or None,
+        xacro_args=xacro_arguments(parameters),
         gravity=_gravity(parameters),
         active_joints=parameters.joints or None,
         locked=dict(zip(parameters.locked_joints, parameters.locked_positions)),
+        floating_base=floating_base,
     )
-    require_single_joints(model, 'the node')
+    if not floating_base:
+        require_single_joints(model, 'the node')
     if not model.joint_names:
         raise ConfigurationError(f"robot '{model.name}' has no joint that moves")
     if parameters.armature:
         model = model.with_armature(dict(zip(joint_order(parameters, model), parameters.armature)))
     payload = payload_of(parameters)
     return model if payload is None else model.with_payload(payload)
+
+
+def description_source(parameters: RobotParameters, description: str) -> Path | str:
+    """
+    Return the file that the parameters name, or else the text of the topic.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is no such file, or the text is no plain URDF.
+
+    """
+    if parameters.robot_description_file:
+        return resolved_path(parameters.robot_description_file)
+    _require_plain_urdf(description)
+    return description
+
+
+def xacro_arguments(parameters: RobotParameters) -> dict[str, str] | None:
+    """Return the arguments for a xacro file, or None without any."""
+    return dict(argument.split(':=', 1) for argument in parameters.xacro_args) or None
 
 
 def _require_plain_urdf(description: str) -> None:
@@ -124,7 +151,7 @@ def joint_order(parameters: RobotParameters, model: RobotModel) -> tuple[str, ..
         If an array has another size than there are joints.
 
     """
-    order = parameters.joints or model.joint_names
+    order = parameters.joints or driven_joints(model)
     for name in (
         'armature',
         'effort_limits',

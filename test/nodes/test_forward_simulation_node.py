@@ -193,7 +193,7 @@ def test_payload_may_change_while_the_robot_moves(graph: Graph) -> None:
     tau = np.array([5.0, -60.0, -20.0, 0.5, 0.2, 0.1])
     for _ in range(5):
         answer(graph, publisher, states, tau)
-    before = node.plant.state
+    before = node.hardware.plant.state
     changes = [Parameter('payload.mass', value=2.0), Parameter('payload.frame', value='tool0')]
     assert node.set_parameters_atomically(changes).successful
     state = answer(graph, publisher, states, tau)

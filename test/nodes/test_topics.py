@@ -28,9 +28,14 @@ from ros_graph import Graph
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'nodes.md'
 FOREIGN = ('/parameter_events', '/rosout')
 TERMS = ('inertia', 'coriolis', 'gravity', 'friction', 'feedback')
+LINKS = ('base_link', *(f'link_{number}' for number in range(1, 7)))
 JOINTS = tuple(f'joint_{number}' for number in range(1, 7))
 PARAMETERS: dict[str, dict[str, Any]] = {
-    'forward_simulation_node': {'publish_clock': True},
+    'forward_simulation_node': {
+        'publish_clock': True,
+        'floating_base': True,
+        'world_file': 'package://robot_dynamics_ros/config/worlds/floor.yaml',
+    },
     'trajectory_annotator_node': {},
     'joint_force_relay_node': {},
     'differential_drive_node': {'publish_clock': True},
@@ -44,8 +49,10 @@ def documented(node: str) -> set[tuple[str, str, str]]:
     rows = re.findall(r'^\| (in|out) \| `(.*?)` \| (\w+)/(\w+) \|', text, re.MULTILINE)
     found = set()
     for way, topic, package, kind in rows:
-        for term in TERMS if 'TERM' in topic else JOINTS if 'JOINT' in topic else ('',):
-            name = topic.replace('TERM', term).replace('JOINT', term).replace('~', f'/{node}')
+        gaps = {'TERM': TERMS, 'JOINT': JOINTS, 'LINK': LINKS}
+        gap = next((gap for gap in gaps if gap in topic), '')
+        for term in gaps.get(gap, ('',)):
+            name = (topic.replace(gap, term) if gap else topic).replace('~', f'/{node}')
             name = name if name.startswith('/') else f'/{name}'
             found.add((way, name, f'{package}/msg/{kind}'))
     return found

@@ -341,6 +341,14 @@ class RobotModel:
         return build_from_options(self.description, replace(self.options, **changes))
 
 
+def driven_joints(model: RobotModel) -> tuple[str, ...]:
+    """Return the names of the joints of one coordinate, which may have a drive and a sensor."""
+    several = (JointType.FLOATING, JointType.PLANAR)
+    return tuple(
+        joint.name for joint in model.joints if joint.mimic is None and joint.type not in several
+    )
+
+
 def require_single_joints(model: RobotModel, purpose: str) -> None:
     """
     Refuse a model with joints of several coordinates.

@@ -13,35 +13,114 @@
 # limitations under the License.
 
 r"""
-A simulated robot: torque in, motion out.
+A simulated robot: torque in, motion out, in contact with its surroundings.
 
-The equation of motion is ``M(q) a + C(q, v) v + g(q) + tau_friction(v) = tau``. Without friction a
-step is one of the fourth-order Runge-Kutta method (`rk4`) or of the semi-implicit Euler method
-(`semi_implicit`), with the torque held.
+The equation of motion is ``M(q) a + C(q, v) v + g(q) + tau_friction(v) = tau + J(q)^T f_ext``.
+Where nothing touches and nothing rubs, a step is one of the fourth-order Runge-Kutta method
+(`rk4`) or of the semi-implicit Euler method (`semi_implicit`), with the torque held. Friction at
+the joints, position limits and contacts are solved together at the end of each step
+(`moreau_step`, `rigid_contact`); impacts cut the step (`impact_step`). Joints that stick keep a
+velocity of exactly zero and do not creep. Viscous friction is taken at the mean velocity of the
+step, which is of second order, and at the end velocity for joints where it decays within the step.
 
-With friction the step is split. The friction of the previous step is held like the torque and
-gives a predicted state; then the velocity is corrected such that it fulfils the friction law at
-the end of the step (`stick_slip`). Joints that stick keep a velocity of exactly zero and do not
-creep. Viscous friction is taken at the mean velocity of the step, which is of second order, and at
-the end velocity for joints where it decays within the step.
+All steps of a call run compiled, in one go.
 
 """
 
 from __future__ import annotations
 
-from math import ceil, isfinite
+from collections.abc import Sequence
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import as_finite, Vector
-from robot_dynamics_ros.core.dynamics import aba, BoundDynamics
-from robot_dynamics_ros.core.exceptions import ConfigurationError, NonFiniteError
+from robot_dynamics_ros.core.arrays import as_finite, Matrix, Vector
+from robot_dynamics_ros.core.contact.collision_shapes import CollisionShape
+from robot_dynamics_ros.core.contact.contact_layout import LINK, SURFACE
+from robot_dynamics_ros.core.contact.contact_wrench import contact_wrenches_kernel
+from robot_dynamics_ros.core.contact.geometry import plane_contacts
+from robot_dynamics_ros.core.contact.impact_step import advance_block
+from robot_dynamics_ros.core.contact.moreau_step import CLOSED
+from robot_dynamics_ros.core.contact.step_arrays import (
+    ACCELERATION,
+    BY_ACTUATORS,
+    BY_CONTACTS,
+    BY_FRICTION,
+    BY_LIMITS,
+    BY_WRENCHES,
+    DRY,
+    EXTERNAL,
+    IMPACTS,
+    ITERATIONS,
+    Q,
+    REACTION,
+    RESIDUAL,
+    SHOCK,
+    step_arrays,
+    TAU,
+    V_,
+)
+from robot_dynamics_ros.core.dynamics import aba
+from robot_dynamics_ros.core.exceptions import (
+    ConfigurationError,
+    NonFiniteError,
+    SingularMassMatrixError,
+)
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
-from robot_dynamics_ros.core.friction.stick_slip import friction_step_kernel
-from robot_dynamics_ros.core.model.robot_model import require_single_joints, RobotModel
+from robot_dynamics_ros.core.model.robot_model import neutral, require_single_joints, RobotModel
+from robot_dynamics_ros.core.simulation.world import World
 
 INTEGRATORS = ('rk4', 'semi_implicit')
+CONTACT_MODELS = ('rigid', 'compliant')
+
+
+class Contact(NamedTuple):
+    """
+    A contact that is closed.
+
+    Attributes
+    ----------
+    link, surface : str
+        What touches what.
+    point, normal : ndarray, shape (3,)
+        Contact point [m] and normal out of the surface, expressed in the world.
+    gap : float
+        Distance; negative where compliant bodies enter each other [m].
+    force : ndarray, shape (3,)
+        Force on the link during the last internal step, expressed in the world [N].
+    impulse : ndarray, shape (3,)
+        Impulse on the link in impacts during the last internal step, in the frame of normal and
+        tangents [N s].
+
+    """
+
+    link: str
+    surface: str
+    point: Vector
+    normal: Vector
+    gap: float
+    force: Vector
+    impulse: Vector
+
+
+class Works(NamedTuple):
+    """
+    Work done on the robot since the last reset [J].
+
+    The sum is the change of the mechanical energy, to the order of the integrator.
+
+    Attributes
+    ----------
+    actuators, friction, limits, contacts, wrenches : float
+
+    """
+
+    actuators: float
+    friction: float
+    limits: float
+    contacts: float
+    wrenches: float
 
 
 class PlantState(NamedTuple):
@@ -52,12 +131,28 @@ class PlantState(NamedTuple):
     ----------
     time : float
         Simulated time [s].
-    q, v : ndarray, shape (nv,)
-        Position and velocity [rad | m, rad/s | m/s].
+    q : ndarray, shape (nq,)
+        Position [rad | m].
+    v : ndarray, shape (nv,)
+        Velocity [rad/s | m/s].
     tau : ndarray, shape (nv,)
         Torque that acted during the last step [N m | N].
     tau_friction : ndarray, shape (nv,)
         Friction during the last internal step, with the sign of the velocity [N m | N].
+    tau_limit : ndarray, shape (nv,)
+        Torque of the position limits on the joints during the last internal step [N m | N].
+    a : ndarray, shape (nv,)
+        Acceleration at this state under the forces of the last internal step, impacts excluded
+        [rad/s^2 | m/s^2]: ``rnea(q, v, a, wrenches)`` is ``tau - tau_friction + tau_limit``.
+    contacts : tuple of Contact
+        What is closed.
+    wrenches : ndarray, shape (nbodies, 6)
+        Wrench ``[f; n]`` of contacts and of `f_ext` on each body, expressed in the body's own
+        (link) frame, about its origin [N, N m].
+    residual : float
+        Largest residual of the contact solver during the last call, see `rigid_contact`.
+    works : Works
+        Where the energy came from and went.
 
     """
 
@@ -66,33 +161,53 @@ class PlantState(NamedTuple):
     v: Vector
     tau: Vector
     tau_friction: Vector
+    tau_limit: Vector
+    a: Vector
+    contacts: tuple[Contact, ...]
+    wrenches: Matrix
+    residual: float
+    works: Works
 
 
 class Plant:
     """
-    A robot in free motion.
+    A robot in motion.
 
     Parameters
     ----------
     model : RobotModel
-        Robot with joints of one coordinate; armature included.
+        The robot, armature included.
     friction : DryFriction, optional
-        Joint friction.
+        Joint friction, for robots with joints of one coordinate.
+    world : World, optional
+        Surroundings; without them nothing touches.
+    collisions : sequence of CollisionShape
+        Shapes with which the robot touches, see `read_collisions`.
+    contact_model : str
+        ``rigid``, with restitution, or ``compliant``, with stiffness and dissipation.
+    joint_limits : bool
+        Whether the position limits of the model stop the joints.
+    limit_restitution : float
+        Restitution at the limits, 0 to 1.
     dt_internal : float
         Longest internal step [s].
     integrator : str
-        ``rk4`` or ``semi_implicit``.
-    q, v : array_like, shape (nv,), optional
-        State at the start; zeros by default.
+        ``rk4`` or ``semi_implicit``, for free motion.
+    q : array_like, shape (nq,), optional
+        Position at the start; the neutral one by default.
+    v : array_like, shape (nv,), optional
+        Velocity at the start; zeros by default.
 
     Raises
     ------
     ConfigurationError
-        If the integrator is unknown, the step is not positive, or the friction has other joints.
+        If an option is unknown, the step is not positive, or the friction has other joints.
     ModelError
-        If a joint has several coordinates.
+        If there is friction and a joint has several coordinates.
     SingularMassMatrixError
         If a joint moves no inertia.
+    UnknownFrameError
+        If a shape belongs to no link of the robot.
 
     """
 
@@ -101,55 +216,113 @@ class Plant:
         model: RobotModel,
         friction: DryFriction | None = None,
         *,
+        world: World | None = None,
+        collisions: Sequence[CollisionShape] = (),
+        contact_model: str = 'rigid',
+        joint_limits: bool = False,
+        limit_restitution: float = 0.0,
         dt_internal: float = 1e-3,
         integrator: str = 'rk4',
         q: Any = None,
         v: Any = None,
     ) -> None:
-        require_single_joints(model, 'simulation')
-        if integrator not in INTEGRATORS:
-            raise ConfigurationError(
-                f"integrator '{integrator}' is not one of: {', '.join(INTEGRATORS)}"
-            )
+        _require('integrator', integrator, INTEGRATORS)
+        _require('contact_model', contact_model, CONTACT_MODELS)
         if not 0.0 < dt_internal < np.inf:
             raise ConfigurationError(f'dt_internal is {dt_internal} s, expected > 0')
-        if friction is not None and friction.joint_names != model.v_names:
-            raise ConfigurationError(
-                f'the friction is for {friction.joint_names}, the robot has {model.v_names}'
-            )
-        n = model.nv
+        if not 0.0 <= limit_restitution <= 1.0:
+            raise ConfigurationError(f'limit_restitution is {limit_restitution}, expected 0 to 1')
+        if friction is not None:
+            if friction.joint_names != model.v_names:
+                raise ConfigurationError(
+                    f'the friction is for {friction.joint_names}, the robot has {model.v_names}'
+                )
+            require_single_joints(model, 'simulation with joint friction')
         self.model = model
         self.friction = friction
+        self.world = world or World()
         self.dt_internal = float(dt_internal)
         self.integrator = integrator
-        self._law = None if friction is None else friction.packed
-        self._dynamics = BoundDynamics(model)
-        self._tau = np.zeros(n)
-        self._tau_friction = np.zeros(n)
-        self._mass = np.zeros((n, n))
-        self._rates = np.zeros((4, n))
-        self._time = 0.0
+        self.contact_model = contact_model
+        self._set = plane_contacts(
+            model, collisions, self.world.planes, dict(self.world.link_materials)
+        )
+        self._arrays = step_arrays(
+            model,
+            self._set.rows,
+            None if friction is None else friction.packed,
+            has_limits=joint_limits,
+            limit_restitution=limit_restitution,
+            is_compliant=contact_model == 'compliant',
+            is_semi_implicit=integrator == 'semi_implicit',
+        )
+        self._world_force = np.zeros_like(self._arrays.force)
+        aba(
+            model, neutral(model), np.zeros(model.nv), np.zeros(model.nv)
+        )  # names what is massless
         self.reset(q, v)
-        aba(model, self._q, np.zeros(n), np.zeros(n))  # refuses a singular mass matrix by name
-        if self._law is not None:  # compiled here, not in the first step
-            friction_step_kernel(
-                self._law, np.eye(n), self._v, self._v, 1.0, np.zeros(n), np.zeros(n)
-            )
 
     @property
     def state(self) -> PlantState:
         """Return the present state."""
+        s, model = self._arrays, self.model
+        q, v, tau = s.qs[Q].copy(), s.vs[V_].copy(), s.vs[TAU].copy()
+        friction, limit = s.vs[DRY].copy(), s.vs[REACTION].copy()
+        contacts: tuple[Contact, ...] = ()
+        wrenches = np.zeros((model.nbodies, 6))
+        if len(self._set.rows):
+            contact_wrenches_kernel(
+                s.robot, s.work, s.candidates, q, s.force, s.place, self._world_force, wrenches
+            )
+            contacts = self._contacts()
+        if s.options[EXTERNAL]:
+            wrenches += s.wrenches
+        a = aba(model, q, v, tau - friction + limit, wrenches if wrenches.any() else None)
+        works = Works(
+            *(float(s.works[k]) for k in (
+                BY_ACTUATORS, BY_FRICTION, BY_LIMITS, BY_CONTACTS, BY_WRENCHES
+            ))
+        )  # fmt: skip
+        residual = float(s.report[RESIDUAL])
         return PlantState(
-            self._time,
-            self._q.copy(),
-            self._v.copy(),
-            self._tau.copy(),
-            self._tau_friction.copy(),
+            self._time, q, v, tau, friction, limit, a, contacts, wrenches, residual, works
         )
+
+    def _contacts(self) -> tuple[Contact, ...]:
+        s, contacts = self._arrays, []
+        count = len(self._set.rows)
+        closed = (s.gap[:count] <= CLOSED) | (s.force[:count, 0] > 0.0)
+        for c in np.flatnonzero(closed | s.shock[:count].any(axis=1)):
+            row = self._set.rows[c]
+            contacts.append(
+                Contact(
+                    self._set.links[int(row[LINK])],
+                    self._set.surfaces[int(row[SURFACE])],
+                    s.place[c, :3].copy(),
+                    s.place[c, 3:].copy(),
+                    float(s.gap[c]),
+                    self._world_force[c].copy(),
+                    s.shock[c].copy(),
+                )
+            )
+        return tuple(contacts)
+
+    @property
+    def limit_impulse(self) -> Vector:
+        """Return the impulse of the limits in impacts during the last internal step [N m s]."""
+        return self._arrays.vs[SHOCK].copy()
+
+    @property
+    def solver_counts(self) -> tuple[int, int]:
+        """Return the linear systems solved and the impacts met during the last call."""
+        report = self._arrays.report
+        return int(report[ITERATIONS]), int(report[IMPACTS])
 
     def reset(self, q: Any = None, v: Any = None, time: float = 0.0) -> PlantState:
         """
-        Put the robot into a state; zeros by default.
+        Put the robot into a state; at rest in the neutral one by default.
+
+        What is closed there and approaches collides at once.
 
         Raises
         ------
@@ -159,15 +332,19 @@ class Plant:
             If a number is not finite.
 
         """
-        n = self.model.nv
-        self._q = np.array(as_finite('q', np.zeros(n) if q is None else q, (n,)))
-        self._v = np.array(as_finite('v', np.zeros(n) if v is None else v, (n,)))
-        self._tau[:] = 0.0
-        self._tau_friction[:] = 0.0
+        s, model = self._arrays, self.model
+        position = as_finite('q', neutral(model) if q is None else q, (model.nq,))
+        velocity = as_finite('v', np.zeros(model.nv) if v is None else v, (model.nv,))
+        s.vs[:] = 0.0
+        s.qs[Q], s.vs[V_] = position, velocity
+        for array in (s.force, s.shock, s.bristle, s.works, s.report, s.joint, s.wrenches):
+            array[:] = 0.0
+        s.options[EXTERNAL] = 0.0
         self._time = time
+        self._check(advance_block(s, self.dt_internal, 0), time)
         return self.state
 
-    def step(self, tau: Any, dt: float) -> PlantState:
+    def step(self, tau: Any, dt: float, f_ext: Any = None) -> PlantState:
         """
         Move on by `dt` under a torque that is held.
 
@@ -177,70 +354,62 @@ class Plant:
             Actuator torque [N m | N].
         dt : float
             Time [s]; it is split into equal internal steps.
+        f_ext : array_like, shape (nbodies, 6), optional
+            Wrench ``[f; n]`` that acts on each body, expressed in the body's own (link) frame,
+            about its origin, held there [N, N m].
 
         Raises
         ------
         ConfigurationError
             If `dt` is not positive.
         DimensionError
-            If `tau` has the wrong shape.
+            If `tau` or `f_ext` has the wrong shape.
         NonFiniteError
-            If `tau` or the new state is not finite; the state then stays as it was.
+            If an input or the new state is not finite; the state then stays as it was.
 
         """
-        tau = as_finite('tau', tau, (self.model.nv,))
+        s, model = self._arrays, self.model
+        tau = as_finite('tau', tau, (model.nv,))
         if not 0.0 < dt < np.inf:
             raise ConfigurationError(f'dt is {dt} s, expected > 0')
+        wrenches = 0.0 if f_ext is None else as_finite('f_ext', f_ext, (model.nbodies, 6))
         count = max(1, ceil(dt / self.dt_internal * (1.0 - 1e-9)))
-        q, v, friction = self._q, self._v, self._tau_friction
-        for _ in range(count):
-            q, v, friction = self._internal_step(q, v, tau, friction, dt / count)
-        if not isfinite(q.dot(q) + v.dot(v)):
-            raise NonFiniteError('the simulated state', f' at {self._time + dt:.6g} s')
-        self._q, self._v, self._tau_friction = q, v, friction
-        self._tau[:] = tau
+        kept = [array.copy() for array in self._memory()]
+        s.vs[TAU] = tau
+        s.wrenches[:] = wrenches
+        s.options[EXTERNAL] = f_ext is not None
+        s.report[:] = 0.0
+        status = advance_block(s, dt / count, count)
+        if status != -1:
+            for array, old in zip(self._memory(), kept):
+                array[:] = old
+        self._check(status, self._time + dt)
         self._time += dt
         return self.state
 
-    def _internal_step(
-        self, q: Vector, v: Vector, tau: Vector, friction: Vector, dt: float
-    ) -> tuple[Vector, Vector, Vector]:
-        """Return position, velocity and friction at the end of a step."""
-        smooth = self._rk4 if self.integrator == 'rk4' else self._semi_implicit
-        if self._law is None:
-            return *smooth(q, v, tau, dt), friction
-        q_new, v_smooth = smooth(q, v, tau - friction, dt)
-        friction, v_new = friction.copy(), np.empty_like(v)
-        self._dynamics.crba(q_new, self._mass)
-        friction_step_kernel(self._law, self._mass, v, v_smooth, dt, friction, v_new)
-        change = v_new - v_smooth
-        q_new = q_new + (0.5 * dt if self.integrator == 'rk4' else dt) * change
-        return np.where((v == 0.0) & (v_new == 0.0), q, q_new), v_new, friction
+    def _memory(self) -> tuple[Matrix, ...]:
+        """Return the arrays that carry the state from step to step."""
+        s = self._arrays
+        return (
+            s.qs[Q], s.vs[: ACCELERATION + 8], s.gap, s.force, s.bristle, s.works, s.options,
+            s.wrenches,
+        )  # fmt: skip
 
-    def _rk4(self, q: Vector, v: Vector, tau: Vector, dt: float) -> tuple[Vector, Vector]:
-        a1, a2, a3, a4 = self._rates
-        aba = self._dynamics.aba
-        half = 0.5 * dt
-        aba(q, v, tau, a1)
-        v2 = v + half * a1
-        aba(q + half * v, v2, tau, a2)
-        v3 = v + half * a2
-        aba(q + half * v2, v3, tau, a3)
-        v4 = v + dt * a3
-        aba(q + dt * v3, v4, tau, a4)
-        sixth = dt / 6.0
-        return q + sixth * (v + 2.0 * (v2 + v3) + v4), v + sixth * (a1 + 2.0 * (a2 + a3) + a4)
-
-    def _semi_implicit(
-        self, q: Vector, v: Vector, tau: Vector, dt: float
-    ) -> tuple[Vector, Vector]:
-        a = self._rates[0]
-        self._dynamics.aba(q, v, tau, a)
-        v_new = v + dt * a
-        return q + dt * v_new, v_new
+    def _check(self, status: int, time: float) -> None:
+        if status == -2:
+            raise NonFiniteError('the simulated state', f' at {time:.6g} s')
+        if status >= 0:
+            raise SingularMassMatrixError(self.model.v_names[status])
 
     def joints_beyond_limits(self) -> tuple[str, ...]:
-        """Return the names of the joints outside their position limits, which do not stop them."""
-        limits = self.model.limits
-        beyond = (self._q < limits.lower) | (self._q > limits.upper)
-        return tuple(n for n, is_beyond in zip(self.model.joint_names, beyond) if is_beyond)
+        """Return the names of the joints outside their position limits."""
+        limits, s = self.model.limits, self._arrays
+        has_one = s.coordinate >= 0
+        q = np.where(has_one, s.qs[Q][s.coordinate], 0.0)
+        beyond = has_one & ((q < limits.lower - CLOSED) | (q > limits.upper + CLOSED))
+        return tuple(n for n, is_beyond in zip(self.model.v_names, beyond) if is_beyond)
+
+
+def _require(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ConfigurationError(f"{name} '{value}' is not one of: {', '.join(choices)}")

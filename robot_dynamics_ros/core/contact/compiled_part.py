@@ -1,0 +1,36 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Compilation of functions that only kernels call and that are too large to be copied into them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast, TypeVar
+
+import numba
+
+_F = TypeVar('_F', bound=Callable[..., Any])
+
+
+def part(function: _F) -> _F:
+    """Compile a part of kernels, without the entry for calls from Python, which takes long."""
+    compiled = numba.njit(
+        nogil=True,
+        error_model='numpy',
+        fastmath={'contract'},
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+    )
+    return cast(_F, compiled(function))

@@ -1,0 +1,542 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+r"""
+The velocity at the end of a step that fulfils all laws of contact at once.
+
+Unknown are the velocity :math:`v` and the impulses :math:`\lambda` in
+
+.. math:: (M + D)\,v = p + \sum_c J_c^T \lambda_c + \lambda_J, \qquad u_c = J_c v + b_c,
+
+with the momentum `p` that the step would bring without constraints. Each rigid contact obeys
+Coulomb's law with the exact cone: :math:`0 \le \lambda_n \perp u_n \ge 0`, and
+:math:`|\lambda_t| \le \mu \lambda_n` opposite to :math:`u_t` where the contact slides. At the
+joints there are limits, :math:`0 \le \lambda \perp \pm v_i + b_i \ge 0`, and dry friction,
+:math:`\lambda_i \in -F_i\,\mathrm{Sgn}(v_i)`. Compliant contacts enter with their own laws.
+
+The method is that of multipliers. In each round the constraints are soft, with penalties
+:math:`\rho = 1 / (\epsilon w)` where `w` is the contact's mobility, but about the impulses of the
+round before, so that after the last round they are rigid. The soft problem is one of `nv` smooth
+equations however many contacts there are, and is solved by Newton's method with a line search.
+Contacts that determine each other (a table on four legs) need no care: of all sets of impulses
+that fit, the one nearest to the first guess comes out, which fades from step to step to the
+smallest one, the symmetric one.
+
+Newton's method works on Coulomb's law itself, whose slope is not symmetric. Should it fail, the
+rounds go on with the projections on the cones (see `contact_law`), of which each soft problem is
+convex and has a solution that is found; there the shift :math:`\mu |u_t|` moves on from round to
+round.
+
+The residual is the largest of the residuals of all laws, `cone_residual` and those of the joints,
+and of the equation of motion, over the size of the free motion and the impulses in the same
+energy norm.
+
+References
+----------
+.. [1] V. Acary, B. Brogliato, *Numerical Methods for Nonsmooth Dynamical Systems*, 2008, chapters
+   12 and 13.
+.. [2] R. T. Rockafellar, "Augmented Lagrangians and applications of the proximal point algorithm
+   in convex programming", Mathematics of Operations Research 1(2), 1976.
+.. [3] J. Nocedal and S. Wright, *Numerical Optimization*, 2006, chapter 17.
+
+"""
+
+from __future__ import annotations
+
+import math
+
+from robot_dynamics_ros.core.arrays import Matrix, Vector
+from robot_dynamics_ros.core.contact.compiled_part import part
+from robot_dynamics_ros.core.contact.contact_law import (
+    CONE,
+    cone_residual,
+    contact_impulse,
+    DISC,
+)
+from robot_dynamics_ros.core.contact.contact_layout import (
+    DAMPING,
+    DRY_IMPULSE,
+    IS_COMPLIANT,
+    LEVEL_NEGATIVE,
+    LEVEL_POSITIVE,
+    LOWER_IMPULSE,
+    LOWER_OFFSET,
+    LOWER_ON,
+    MOBILITY,
+    MU,
+    PENALTY,
+    REFERENCE,
+    SHIFT,
+    UPPER_IMPULSE,
+    UPPER_OFFSET,
+    UPPER_ON,
+)
+from robot_dynamics_ros.core.contact.dense import (
+    cholesky,
+    cholesky_solve,
+    mobility,
+    solve_general,
+)
+from robot_dynamics_ros.core.jit import kernel
+
+SOFTNESS = 1e-5
+"""Softness of a constraint in one round, as part of its mobility."""
+
+TOLERANCE = 1e-11
+"""Residual at which the rounds end."""
+
+REST = 1e-12
+"""Speed that counts as zero at a joint that presses on its limit [rad/s | m/s]."""
+
+_ROUNDS = 60
+_NEWTON_STEPS = 30
+_SEARCHES = 30
+_DISC_AGAIN = 6
+
+# Rows of the vectors of length nv that the solver works with
+FREE_VELOCITY = 0
+FORCE = 1
+STEP = 2
+TRIAL = 3
+SCRATCH = 4
+TRIAL_FORCE = 5
+DRY_TRIAL = 6
+LOWER_TRIAL = 7
+UPPER_TRIAL = 8
+GUESS = 9
+REMAINDER = 10
+CHANGE = 11
+VECTORS = 12
+
+
+@part
+def _joint_rows(
+    joint: Matrix, mass: Matrix, change: Vector, force: Vector, tangent: Matrix, vectors: Matrix
+) -> None:
+    """Take limits and dry friction off the unbalanced momentum and add their slopes."""
+    for i in range(change.size):
+        rho = mass[i, i] / SOFTNESS
+        v = vectors[GUESS, i] + change[i]
+        positive = joint[LEVEL_POSITIVE, i]
+        negative = joint[LEVEL_NEGATIVE, i]
+        if positive > 0.0 or negative > 0.0:
+            y = joint[DRY_IMPULSE, i] - rho * v
+            if y < -positive:
+                y = -positive
+            elif y > negative:
+                y = negative
+            else:
+                tangent[i, i] += rho
+            vectors[DRY_TRIAL, i] = y
+            force[i] -= y
+        if joint[LOWER_ON, i] != 0.0:
+            y = joint[LOWER_IMPULSE, i] - rho * (v + joint[LOWER_OFFSET, i])
+            if y > 0.0:
+                tangent[i, i] += rho
+            else:
+                y = 0.0
+            vectors[LOWER_TRIAL, i] = y
+            force[i] -= y
+        if joint[UPPER_ON, i] != 0.0:
+            y = joint[UPPER_IMPULSE, i] - rho * (joint[UPPER_OFFSET, i] - v)
+            if y > 0.0:
+                tangent[i, i] += rho
+            else:
+                y = 0.0
+            vectors[UPPER_TRIAL, i] = y
+            force[i] += y
+
+
+@part
+def unbalanced(
+    form: int,
+    mass: Matrix,
+    rows: Matrix,
+    law: Matrix,
+    count: int,
+    joint: Matrix,
+    has_joint_rows: bool,
+    h: float,
+    change: Vector,
+    impulse: Matrix,
+    trial: Matrix,
+    tangent: Matrix,
+    vectors: Matrix,
+    force: Vector,
+    small: Matrix,
+) -> float:
+    """
+    Write what is missing in the momentum balance, its derivative, and the impulses.
+
+    The unknown is the change of the velocity from the first guess, which keeps the digits of small
+    velocities and impulses beside a fast motion.
+
+    Return its square norm, in the unit of an energy. In the form `CONE` it is the derivative of a
+    convex function.
+
+    """
+    n = change.size
+    for i in range(n):
+        total = vectors[REMAINDER, i] + joint[DAMPING, i] * change[i]
+        for j in range(n):
+            total += mass[i, j] * change[j]
+            tangent[i, j] = mass[i, j]
+        tangent[i, i] += joint[DAMPING, i]
+        force[i] = total
+    slope = small[0]
+    for c in range(count):
+        at = 3 * c
+        u0 = law[c, REFERENCE]
+        u1 = law[c, REFERENCE + 1]
+        u2 = law[c, REFERENCE + 2]
+        for j in range(n):
+            u0 += rows[at, j] * change[j]
+            u1 += rows[at + 1, j] * change[j]
+            u2 += rows[at + 2, j] * change[j]
+        contact_impulse(form, law[c], h, impulse[c], u0, u1, u2, trial[c], slope)
+        if slope[0] == 0.0:
+            continue
+        a = trial[c, 0]
+        b = trial[c, 1]
+        d = trial[c, 2]
+        s0 = slope[0]
+        s1 = slope[1]
+        s2 = slope[2]
+        s3 = slope[3]
+        s4 = slope[4]
+        s5 = slope[5]
+        s6 = slope[6]
+        s7 = slope[7]
+        s8 = slope[8]
+        for i in range(n):
+            x = rows[at, i]
+            y = rows[at + 1, i]
+            z = rows[at + 2, i]
+            force[i] -= a * x + b * y + d * z
+            # column of the slope seen from degree of freedom i: J_i^T H
+            p = x * s0 + y * s3 + z * s6
+            q = x * s1 + y * s4 + z * s7
+            r = x * s2 + y * s5 + z * s8
+            for j in range(n):
+                tangent[i, j] += p * rows[at, j] + q * rows[at + 1, j] + r * rows[at + 2, j]
+    if has_joint_rows:
+        _joint_rows(joint, mass, change, force, tangent, vectors)
+    total = 0.0
+    for i in range(n):
+        total += force[i] * force[i] / mass[i, i]
+    return total
+
+
+@part
+def _prepare(
+    mass: Matrix,
+    momentum: Vector,
+    rows: Matrix,
+    offset: Matrix,
+    law: Matrix,
+    count: int,
+    joint: Matrix,
+    tangent: Matrix,
+    factor: Matrix,
+    vectors: Matrix,
+) -> float:
+    """
+    Write free velocity, mobilities and penalties.
+
+    Return the size of the free motion against the constraints, or -1 if the mass is singular.
+
+    """
+    n = momentum.size
+    for i in range(n):
+        for j in range(n):
+            tangent[i, j] = mass[i, j]
+        tangent[i, i] += joint[DAMPING, i]
+        vectors[FREE_VELOCITY, i] = momentum[i]
+    if cholesky(tangent, factor) >= 0:
+        return -1.0
+    cholesky_solve(factor, vectors[FREE_VELOCITY])
+    size = 0.0
+    for c in range(count):
+        w = 0.0
+        for k in range(3):
+            w += mobility(factor, rows[3 * c + k], vectors[SCRATCH]) / 3.0
+        law[c, MOBILITY] = w
+        law[c, PENALTY] = 1.0 / (SOFTNESS * w) if w > 0.0 else 0.0
+        if w > 0.0:
+            u = offset[c, 0]
+            for j in range(n):
+                u += rows[3 * c, j] * vectors[FREE_VELOCITY, j]
+            size = max(size, abs(u) / math.sqrt(w))
+    for i in range(n):
+        if joint[LOWER_ON, i] != 0.0 or joint[UPPER_ON, i] != 0.0:
+            size = max(size, abs(vectors[FREE_VELOCITY, i]) * math.sqrt(mass[i, i]))
+        level = max(joint[LEVEL_POSITIVE, i], joint[LEVEL_NEGATIVE, i])
+        if level > 0.0:
+            free = abs(vectors[FREE_VELOCITY, i]) * mass[i, i]
+            size = max(size, min(free, level) / math.sqrt(mass[i, i]))
+    return size
+
+
+@part
+def _residual(
+    mass: Matrix,
+    rows: Matrix,
+    law: Matrix,
+    count: int,
+    joint: Matrix,
+    has_joint_rows: bool,
+    change: Vector,
+    impulse: Matrix,
+    vectors: Matrix,
+    small: Matrix,
+) -> tuple[float, float]:
+    """Return the largest residual of the laws, and the largest impulse, in the energy norm."""
+    n = change.size
+    worst = 0.0
+    size = 0.0
+    u = small[1]
+    for c in range(count):
+        for k in range(3):
+            total = law[c, REFERENCE + k]
+            for j in range(n):
+                total += rows[3 * c + k, j] * change[j]
+            u[k] = total
+        law[c, SHIFT] = law[c, MU] * math.sqrt(u[1] * u[1] + u[2] * u[2])
+        w = law[c, MOBILITY]
+        if law[c, IS_COMPLIANT] != 0.0 or w == 0.0:
+            continue
+        worst = max(worst, cone_residual(law[c, MU], w, impulse[c], u))
+        size = max(size, impulse[c, 0] * math.sqrt(w))
+    if has_joint_rows:
+        for i in range(n):
+            scale = mass[i, i]
+            root = math.sqrt(scale)
+            v = vectors[GUESS, i] + change[i]
+            if joint[LEVEL_POSITIVE, i] > 0.0 or joint[LEVEL_NEGATIVE, i] > 0.0:
+                held = joint[DRY_IMPULSE, i]
+                y = min(max(held - scale * v, -joint[LEVEL_POSITIVE, i]),
+                        joint[LEVEL_NEGATIVE, i])  # fmt: skip
+                worst = max(worst, abs(held - y) / root)
+                size = max(size, abs(held) / root)
+            if joint[LOWER_ON, i] != 0.0:
+                held = joint[LOWER_IMPULSE, i]
+                y = max(0.0, held - scale * (v + joint[LOWER_OFFSET, i]))
+                worst = max(worst, abs(held - y) / root)
+                size = max(size, held / root)
+            if joint[UPPER_ON, i] != 0.0:
+                held = joint[UPPER_IMPULSE, i]
+                y = max(0.0, held - scale * (joint[UPPER_OFFSET, i] - v))
+                worst = max(worst, abs(held - y) / root)
+                size = max(size, held / root)
+    return worst, size
+
+
+@kernel
+def solve_contacts(
+    mass: Matrix,
+    momentum: Vector,
+    rows: Matrix,
+    offset: Matrix,
+    law: Matrix,
+    count: int,
+    joint: Matrix,
+    has_joint_rows: bool,
+    h: float,
+    v: Vector,
+    impulse: Matrix,
+    trial: Matrix,
+    tangent: Matrix,
+    factor: Matrix,
+    vectors: Matrix,
+    small: Matrix,
+) -> tuple[float, int]:
+    """
+    Replace the guesses of velocity and impulses by the solution.
+
+    Parameters
+    ----------
+    mass : ndarray, shape (nv, nv)
+        Mass matrix.
+    momentum : ndarray, shape (nv,)
+        The momentum `p`.
+    rows : ndarray, shape (>= 3 count, nv)
+        Jacobians, three rows a contact: normal and two tangents.
+    offset : ndarray, shape (>= count, 3)
+        The velocities `b` [m/s].
+    law : ndarray, shape (>= count, LAW_WIDTH)
+        Laws of the contacts; mobilities and penalties are written.
+    count : int
+        Number of contacts.
+    joint : ndarray, shape (JOINT_ROWS, nv)
+        Limits, dry friction and damping; the impulses are guesses and results.
+    has_joint_rows : bool
+        Whether there are limits or dry friction.
+    h : float
+        Length of the step, for compliant contacts [s].
+    v : ndarray, shape (nv,)
+        In: a guess; out: the velocity.
+    impulse : ndarray, shape (>= count, 3)
+        In: a guess; out: the impulses [N s].
+    trial, tangent, factor, vectors, small : ndarray
+        Scratch, of the shapes of `impulse` and `mass`, (VECTORS, nv) and (2, 9).
+
+    Returns
+    -------
+    residual : float
+        See above; -1 if the mass matrix is singular.
+    iterations : int
+        Number of linear systems that were solved.
+
+    """
+    n = v.size
+    free_size = _prepare(
+        mass, momentum, rows, offset, law, count, joint, tangent, factor, vectors
+    )
+    if free_size < 0.0:
+        return -1.0, 0
+    form = DISC if count > 0 else CONE
+    iterations = 0
+    residual = 0.0
+    best = math.inf
+    since_cone = 0
+    change = vectors[CHANGE]
+    for i in range(n):
+        change[i] = 0.0
+        vectors[GUESS, i] = v[i]
+        total = joint[DAMPING, i] * v[i] - momentum[i]
+        for j in range(n):
+            total += mass[i, j] * v[j]
+        vectors[REMAINDER, i] = total
+    for c in range(count):
+        for k in range(3):
+            total = offset[c, k]
+            for j in range(n):
+                total += rows[3 * c + k, j] * v[j]
+            law[c, REFERENCE + k] = total
+    force = vectors[FORCE]
+    step = vectors[STEP]
+    other = vectors[TRIAL]
+    other_force = vectors[TRIAL_FORCE]
+    for _ in range(_ROUNDS):
+        norm = unbalanced(
+            form, mass, rows, law, count, joint, has_joint_rows, h, change, impulse, trial, tangent,
+            vectors, force, small,
+        )  # fmt: skip
+        kinetic = 0.0
+        for i in range(n):
+            kinetic += mass[i, i] * change[i] * change[i]
+        floor = 1e-13 * free_size + 1e-15 * math.sqrt(kinetic)
+        rounding = 1e-10 * free_size + 1e-14 * math.sqrt(kinetic)
+        failed = False
+        for _ in range(_NEWTON_STEPS):
+            if math.sqrt(norm) <= floor:
+                break
+            for i in range(n):
+                step[i] = -force[i]
+            iterations += 1
+            if not solve_general(tangent, step):
+                failed = True
+                break
+            start = 0.0
+            for i in range(n):
+                start += force[i] * step[i]
+            low = 0.0
+            low_slope = start
+            high = 1.0
+            high_slope = math.inf
+            alpha = 1.0
+            new = norm
+            for search in range(_SEARCHES):
+                for i in range(n):
+                    other[i] = change[i] + alpha * step[i]
+                new = unbalanced(
+                    form, mass, rows, law, count, joint, has_joint_rows, h, other, impulse, trial,
+                    tangent, vectors, other_force, small,
+                )  # fmt: skip
+                slope = 0.0
+                for i in range(n):
+                    slope += other_force[i] * step[i]
+                if new <= 0.01 * norm or start >= 0.0 or (slope <= 0.0 and alpha == 1.0):
+                    break
+                if abs(slope) <= -0.1 * start:
+                    break
+                # the slope along the step rises through zero: regula falsi (Illinois)
+                if slope > 0.0:
+                    if high_slope < math.inf and search > 0:
+                        low_slope *= 0.5
+                    high = alpha
+                    high_slope = slope
+                else:
+                    high_slope *= 0.5
+                    low = alpha
+                    low_slope = slope
+                if not low_slope < high_slope:
+                    break
+                alpha = low + (high - low) * low_slope / (low_slope - high_slope)
+            failed = not new < norm and not start < 0.0
+            if failed and math.sqrt(norm) <= rounding:
+                # rounding; the change stays, and trial is made for it again
+                failed = False
+                norm = unbalanced(
+                    form, mass, rows, law, count, joint, has_joint_rows, h, change, impulse,
+                    trial, tangent, vectors, force, small,
+                )  # fmt: skip
+                break
+            for i in range(n):
+                change[i] = other[i]
+                force[i] = other_force[i]
+            stalls = new > 0.25 * norm and math.sqrt(new) <= rounding
+            norm = new
+            if failed or stalls:
+                break
+        else:
+            failed = math.sqrt(norm) > rounding
+        if failed and form == DISC:
+            form = CONE
+            since_cone = 0
+        else:
+            for c in range(count):
+                for k in range(3):
+                    impulse[c, k] = trial[c, k]
+            if has_joint_rows:
+                for i in range(n):
+                    joint[DRY_IMPULSE, i] = vectors[DRY_TRIAL, i]
+                    joint[LOWER_IMPULSE, i] = vectors[LOWER_TRIAL, i]
+                    joint[UPPER_IMPULSE, i] = vectors[UPPER_TRIAL, i]
+        worst, size = _residual(
+            mass, rows, law, count, joint, has_joint_rows, change, impulse, vectors, small
+        )
+        size = max(size, free_size)
+        worst = max(worst, math.sqrt(norm))
+        residual = worst / size if size > 0.0 else worst
+        if residual <= TOLERANCE:
+            break
+        if form == CONE:
+            since_cone += 1
+            if since_cone >= _DISC_AGAIN and count > 0:
+                form = DISC if count > 0 else CONE
+        elif residual > 0.3 * best and residual < 1e-9:
+            break
+        best = min(best, residual)
+    for i in range(n):
+        v[i] += change[i]
+        held = joint[DRY_IMPULSE, i]
+        if -joint[LEVEL_POSITIVE, i] < held < joint[LEVEL_NEGATIVE, i]:
+            v[i] = 0.0
+        if abs(v[i]) < REST and (
+            (joint[LOWER_ON, i] != 0.0 and joint[LOWER_IMPULSE, i] > 0.0)
+            or (joint[UPPER_ON, i] != 0.0 and joint[UPPER_IMPULSE, i] > 0.0)
+        ):
+            v[i] = 0.0
+    return residual, iterations
