@@ -104,7 +104,7 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
                 WrenchStamped, '~/external_wrench', self._on_wrench, COMMAND_IN, raw=True
             ),
         ]
-        self._services = [
+        self._time_services = [
             self.create_service(Trigger, '~/reset', self._on_reset),
             self.create_service(SetBool, '~/pause', self._on_pause),
             self.create_service(Trigger, '~/step', self._on_step),
@@ -123,7 +123,7 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
         self.destroy_timer(self._ticker)
         for subscription in (self._command_subscription, *self._other_subscriptions):
             self.destroy_subscription(subscription)
-        for service in self._services:
+        for service in self._time_services:
             self.destroy_service(service)
         self._states.destroy()
         self._topics.destroy()

@@ -14,12 +14,14 @@
 
 """The topics of the nodes are those that docs/nodes.md names."""
 
+import ast
 import importlib
 from pathlib import Path
 import re
 from typing import Any
 
 import pytest
+from rclpy.lifecycle import LifecycleNode
 
 from robot_dynamics_ros.ros.node_parameters import NODE_PARAMETERS
 from robot_dynamics_ros.ros.robot_node import RobotNode
@@ -82,3 +84,21 @@ def test_topics_are_those_of_the_documentation(graph: Graph, name: str) -> None:
             kind = entity.msg_type
             found.add((way, topic, f'{kind.__module__.split(".")[0]}/msg/{kind.__name__}'))
     assert found == documented(name)
+
+
+def test_no_node_overwrites_what_rclpy_keeps(graph: Graph) -> None:
+    """A name such as `_clock` or `_services` taken for something else breaks rclpy silently."""
+    kept = {*vars(LifecycleNode('plain')), *dir(LifecycleNode)}
+    root = Path(__file__).resolve().parents[2] / 'robot_dynamics_ros'
+    wrong = []
+    for path in [*root.glob('nodes/*.py'), *root.glob('ros/*_node.py'), root / 'ros/lifecycle.py']:
+        for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.ctx, ast.Store)
+                and isinstance(node.value, ast.Name)
+                and node.value.id == 'self'
+                and node.attr in kept
+            ):
+                wrong.append(f'{path.name}:{node.lineno} {node.attr}')
+    assert not wrong
