@@ -154,6 +154,19 @@ class ForwardSimulationParameters(RobotParameters):
         'YAML file of resolution, noise, delay and loss of the sensors; empty for ideal ones.', ''
     )
     sensors_seed: int = parameter('Seed of the noise.', 0, low=0, high=2**31 - 1)
+    joint_stiffness: tuple[float, ...] = parameter(
+        'Stiffness of elastic joints between motor and link, in the order of joints; empty for '
+        'rigid ones. Their motors have the inertia of armature or drives_file.',
+        (),
+        unit='N m/rad | N/m',
+        low=1e-3,
+    )
+    joint_damping: tuple[float, ...] = parameter(
+        'Damping of the elastic joints, in the order of joints; empty for none.',
+        (),
+        unit='N m s/rad | N s/m',
+        low=0.0,
+    )
     position_limits: bool = parameter(
         'Whether the position limits of the description stop the joints.', True
     )
@@ -196,6 +209,16 @@ class ForwardSimulationParameters(RobotParameters):
             raise ConfigurationError(
                 f'the quaternion of initial_base_pose has length {length:.4g}, expected 1'
             )
+        if self.joint_stiffness and (self.world_file or self.floating_base):
+            raise ConfigurationError(
+                'joint_stiffness does not go together with world_file or floating_base'
+            )
+        if self.joint_stiffness and not (self.armature or self.drives_file):
+            raise ConfigurationError(
+                'joint_stiffness needs the inertia of the motors: set armature or drives_file'
+            )
+        if self.joint_damping and not self.joint_stiffness:
+            raise ConfigurationError('joint_damping is for elastic joints: set joint_stiffness')
         if self.floating_base and self.friction_source != 'none':
             raise ConfigurationError('friction_source has to be none with floating_base')
 

@@ -26,6 +26,9 @@ from robot_dynamics_ros.core.drive.sensors import JointSensors
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
 from robot_dynamics_ros.core.model.robot_model import driven_joints, neutral, RobotModel
+from robot_dynamics_ros.core.simulation.elastic_joints import ElasticJoints
+from robot_dynamics_ros.core.simulation.elastic_plant import ElasticPlant
+from robot_dynamics_ros.core.simulation.elastic_robot import ElasticRobot
 from robot_dynamics_ros.core.simulation.hardware import SimulatedHardware
 from robot_dynamics_ros.core.simulation.plant import Plant, PlantState
 from robot_dynamics_ros.core.simulation.world import World
@@ -36,6 +39,7 @@ from robot_dynamics_ros.ros.robot_source import (
     resolved_path,
     xacro_arguments,
 )
+from robot_dynamics_ros.ros.torque_settings import in_model_order
 
 
 class PlantParts:
@@ -99,6 +103,16 @@ class PlantParts:
             State to go on from; the initial one by default.
 
         """
+        return SimulatedHardware(
+            self._elastic(model, state)
+            if self._parameters.joint_stiffness
+            else self._rigid(model, state),
+            effort_limit=self._effort_limit(model),
+            drives=self._drives,
+            sensors=self._new_sensors(),
+        )
+
+    def _rigid(self, model: RobotModel, state: PlantState | None) -> Plant:
         parameters = self._parameters
         plant = Plant(
             model,
@@ -114,12 +128,27 @@ class PlantParts:
             plant.reset(self._initial(model))
         else:
             plant.reset(state.q, state.v, state.time)
-        return SimulatedHardware(
-            plant,
-            effort_limit=self._effort_limit(model),
-            drives=self._drives,
-            sensors=self._new_sensors(),
+        return plant
+
+    def _elastic(self, model: RobotModel, state: PlantState | None) -> ElasticRobot:
+        parameters = self._parameters
+        joints = ElasticJoints.from_model(
+            model,
+            in_model_order(parameters, model, parameters.joint_stiffness),
+            in_model_order(parameters, model, parameters.joint_damping) or 0.0,
         )
+        plant = ElasticPlant(
+            model,
+            joints,
+            self._friction,
+            dt_internal=parameters.longest_step,
+            integrator='implicit' if parameters.integrator == 'semi_implicit' else 'rk4',
+        )
+        if state is None:
+            plant.reset(self._initial(model))
+        else:  # the springs relaxed
+            plant.reset(state.q, state.v, time=state.time)
+        return ElasticRobot(plant)
 
     def _initial(self, model: RobotModel) -> Vector:
         """Return the configuration at the start."""

@@ -160,6 +160,8 @@ def joint_order(parameters: RobotParameters, model: RobotModel) -> tuple[str, ..
         'torque_constants',
         'gear_ratios',
         'initial_positions',
+        'joint_stiffness',
+        'joint_damping',
     ):
         size = len(getattr(parameters, name, ()))
         if size not in (0, len(order)):

@@ -209,6 +209,37 @@ def test_floating_box_rests_on_its_corners(graph: Graph, folder: Path) -> None:
     assert list(states[-1].name) == ['pole'], 'the base has no sensor'
 
 
+def test_elastic_joint_swings_with_its_own_frequency(graph: Graph, folder: Path) -> None:
+    """A motor that is pushed once swings against the link: w^2 = k (1/m + 1/b)."""
+    stiffness, mass, motor = 2000.0, 2.0, 0.5
+    node = simulated(
+        graph,
+        folder / 'slider.urdf',
+        stepping='lockstep',
+        state_rate=1000.0,
+        armature=[motor],
+        joint_stiffness=[stiffness],
+        hold_until_command=True,
+        enforce_effort_limits=False,
+    )
+    commands = graph.probe.create_publisher(Float64MultiArray, COMMANDS, 1)
+    assert graph.matched(commands)
+    weight = mass * 9.81
+    stretch = []
+    for count in range(1, 201):
+        push = 50.0 if count <= 5 else 0.0
+        commands.publish(Float64MultiArray(data=[weight + push]))
+        assert graph.spin_until(lambda: node.counts['commands'] == count)  # noqa: B023
+        stretch.append(node.hardware.plant._plant.state.tau_joint[0])
+    swing = np.array(stretch[5:])
+    swing -= swing.mean()
+    up = np.flatnonzero((swing[:-1] < 0.0) & (swing[1:] >= 0.0))
+    crossings = up + swing[up] / (swing[up] - swing[up + 1])
+    measured = 2.0 * np.pi / (1e-3 * np.diff(crossings).mean())
+    # The mean that is taken off is not exactly the middle of the swing.
+    assert measured == pytest.approx(np.sqrt(stiffness * (1.0 / mass + 1.0 / motor)), rel=0.01)
+
+
 def test_drives_and_sensors_make_it_like_a_real_arm(graph: Graph) -> None:
     states = graph.collect(JointState, 'joint_states')
     node = simulated(
@@ -234,6 +265,12 @@ def test_drives_and_sensors_make_it_like_a_real_arm(graph: Graph) -> None:
     [
         ({'world_file': 'nowhere.yaml'}, "there is no file 'nowhere.yaml'"),
         ({'floating_base': True, 'friction_source': 'urdf'}, 'friction_source has to be none'),
+        (
+            {'joint_stiffness': [1e4] * 5, 'armature': [0.1] * 6},
+            'joint_stiffness has 5 entries, expected 6',
+        ),
+        ({'joint_stiffness': [1e4] * 6}, 'set armature or drives_file'),
+        ({'joint_damping': [1.0] * 6}, 'set joint_stiffness'),
         ({'initial_base_pose': [0.0] * 7}, 'has length 0, expected 1'),
         (
             {

@@ -33,6 +33,7 @@ from robot_dynamics_ros.core.drive.motor_currents import MotorCurrents
 from robot_dynamics_ros.core.drive.sensors import Delay, JointReading, JointSensors
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.model.robot_model import driven_joints
+from robot_dynamics_ros.core.simulation.elastic_robot import ElasticRobot
 from robot_dynamics_ros.core.simulation.plant import Plant
 
 
@@ -42,7 +43,7 @@ class SimulatedHardware:
 
     Parameters
     ----------
-    plant : Plant
+    plant : Plant or ElasticRobot
         The mechanics.
     effort_limit : array_like, shape (n,), optional
         Limits of the efforts of the driven joints [N m | N]; none by default.
@@ -69,7 +70,7 @@ class SimulatedHardware:
 
     def __init__(
         self,
-        plant: Plant,
+        plant: Plant | ElasticRobot,
         *,
         effort_limit: Any = None,
         drives: Drives | None = None,
