@@ -41,12 +41,14 @@ from robot_dynamics_ros.bags.joint_state_encoder import JointStateEncoder
 from robot_dynamics_ros.bags.joint_states import JOINT_STATE
 from robot_dynamics_ros.bags.location import STORAGE_SUFFIXES
 from robot_dynamics_ros.bags.qos import latched, reliable
-from robot_dynamics_ros.core.arrays import as_matrix
+from robot_dynamics_ros.core.arrays import as_matrix, as_vector
 from robot_dynamics_ros.core.exceptions import BagError, OutputError
 from robot_dynamics_ros.report.atomic import refuse_existing, staged_directory
 
 FLOAT64_MULTI_ARRAY = 'std_msgs/msg/Float64MultiArray'
 JOINT_TRAJECTORY = 'trajectory_msgs/msg/JointTrajectory'
+ODOMETRY = 'nav_msgs/msg/Odometry'
+WRENCH_STAMPED = 'geometry_msgs/msg/WrenchStamped'
 CLOCK = 'rosgraph_msgs/msg/Clock'
 STRING = 'std_msgs/msg/String'
 
@@ -171,7 +173,7 @@ class BagWriter:
         stamp: int,
         joint_names: Sequence[str],
         times: ArrayLike,
-        positions: ArrayLike,
+        positions: ArrayLike | None,
         velocities: ArrayLike | None = None,
         accelerations: ArrayLike | None = None,
         efforts: ArrayLike | None = None,
@@ -189,10 +191,9 @@ class BagWriter:
             Names of the columns.
         times : array_like, shape (n,)
             Times from the start of the trajectory [s].
-        positions : array_like, shape (n, len(joint_names))
-            [rad | m]
-        velocities, accelerations, efforts : array_like, shape (n, len(joint_names)), or None
-            None leaves the field of every point empty [rad/s | m/s], [rad/s^2 | m/s^2], [N m | N].
+        positions, velocities, accelerations, efforts : array_like, or None
+            Shape (n, len(joint_names)); None leaves the field of every point empty [rad | m],
+            [rad/s | m/s], [rad/s^2 | m/s^2], [N m | N].
 
         Raises
         ------
@@ -207,7 +208,7 @@ class BagWriter:
         offsets = as_matrix('times', times, (-1,))
         shape = (len(offsets), len(joint_names))
         fields = {
-            'positions': as_matrix('positions', positions, shape),
+            'positions': _matrix_or_none('positions', positions, shape),
             'velocities': _matrix_or_none('velocities', velocities, shape),
             'accelerations': _matrix_or_none('accelerations', accelerations, shape),
             'effort': _matrix_or_none('efforts', efforts, shape),
@@ -222,14 +223,82 @@ class BagWriter:
             )
             for row, offset in enumerate(offsets)
         ]
-        header = self._types['std_msgs/msg/Header'](stamp=self._time('Time', stamp), frame_id='')
         self._write_message(
             topic,
             stamp,
             JOINT_TRAJECTORY,
-            header=header,
+            header=self._header(stamp),
             joint_names=list(joint_names),
             points=points,
+        )
+
+    def write_wrench(self, topic: str, stamp: int, frame: str, wrench: ArrayLike) -> None:
+        """
+        Add a ``geometry_msgs/msg/WrenchStamped``.
+
+        Parameters
+        ----------
+        topic : str
+            Its topic.
+        stamp : int
+            Time in the header [ns].
+        frame : str
+            Frame that the wrench is expressed in.
+        wrench : array_like, shape (6,)
+            ``[f; n]`` [N, N m].
+
+        Raises
+        ------
+        DimensionError
+            If the wrench does not have six entries.
+        BagError
+            If the topic has another type already, or the time is negative.
+        OutputError
+            If the disk refuses.
+
+        """
+        values = as_vector('wrench', wrench, 6).tolist()
+        force, torque = (
+            self._geometry('Vector3', values[:3]),
+            self._geometry('Vector3', values[3:]),
+        )
+        content = self._geometry('Wrench', (force, torque))
+        self._write_message(
+            topic, stamp, WRENCH_STAMPED, header=self._header(stamp, frame), wrench=content
+        )
+
+    def write_odometry(
+        self, topic: str, stamp: int, frames: tuple[str, str], pose: ArrayLike, twist: ArrayLike
+    ) -> None:
+        """
+        Add a ``nav_msgs/msg/Odometry`` without covariances; errors as in `write_wrench`.
+
+        Parameters
+        ----------
+        topic : str
+            Its topic.
+        stamp : int
+            Time in the header [ns].
+        frames : tuple of two str
+            That of the pose, and that of the body, which the twist is expressed in.
+        pose : array_like, shape (7,)
+            Position and quaternion ``[x y z, qx qy qz qw]`` [m].
+        twist : array_like, shape (6,)
+            ``[v; w]`` [m/s, rad/s].
+
+        """
+        place, rate = as_vector('pose', pose, 7).tolist(), as_vector('twist', twist, 6).tolist()
+        parts = self._geometry('Point', place[:3]), self._geometry('Quaternion', place[3:])
+        rates = self._geometry('Vector3', rate[:3]), self._geometry('Vector3', rate[3:])
+        unknown = np.zeros(36)
+        self._write_message(
+            topic,
+            stamp,
+            ODOMETRY,
+            header=self._header(stamp, frames[0]),
+            child_frame_id=frames[1],
+            pose=self._geometry('PoseWithCovariance', (self._geometry('Pose', parts), unknown)),
+            twist=self._geometry('TwistWithCovariance', (self._geometry('Twist', rates), unknown)),
         )
 
     def write_clock(self, stamp: int, topic: str = '/clock') -> None:
@@ -292,6 +361,12 @@ class BagWriter:
     def _write_message(self, topic: str, log_time: int, msgtype: str, **fields: Any) -> None:
         data = self._store.serialize_cdr(self._types[msgtype](**fields), msgtype)
         self.write_serialized(topic, msgtype, log_time, bytes(data))
+
+    def _header(self, stamp: int, frame: str = '') -> Any:
+        return self._types['std_msgs/msg/Header'](stamp=self._time('Time', stamp), frame_id=frame)
+
+    def _geometry(self, kind: str, values: Sequence[Any]) -> Any:
+        return self._types[f'geometry_msgs/msg/{kind}'](*values)
 
     def _time(self, kind: str, nanoseconds: int) -> Any:
         seconds, rest = divmod(nanoseconds, 1_000_000_000)

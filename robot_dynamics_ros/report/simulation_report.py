@@ -51,6 +51,9 @@ _CONTACTS = [
     'deepest [m]',
 ]
 _TRACKING = ['joint', 'largest error', 'rms error', 'error at the end']
+_PICTURE_RATE = 60.0
+"""Twice what the moving picture shows [1/s]."""
+
 _PARTS = {
     'start': 'mechanical energy at the start',
     'actuators': 'work of the actuators',
@@ -147,8 +150,9 @@ class SimulationRun:
     def solver_line(self) -> str:
         """Say how well contacts were solved and how fast it went."""
         record = self.record
+        impacts = int(record.impacts.sum())
         return (
-            f'{int(record.impacts.sum())} impacts, '
+            f'{impacts} impact{"" if impacts == 1 else "s"}, '
             f'largest residual of the contact solver {record.residual.max():.3g}, '
             f'{self.real_time_factor:.3g} times as fast as real time'
         )
@@ -227,7 +231,9 @@ def write_pages(folder: Path, run: SimulationRun) -> None:
     # matplotlib takes half a second to import: only when there is something to draw.
     from robot_dynamics_ros.report import simulation_plots as plots
 
-    note = '; '.join(f'{key}: {value}' for key, value in run.facts.items() if value is not None)
+    note = '; '.join(
+        f'{key}: {value}' for key, value in run.facts.items() if value not in (None, [])
+    )
     record = run.record
     values = json.dumps(run.as_dict(), indent=2, allow_nan=False)
     write_text(folder / 'report.json', values + '\n')
@@ -257,15 +263,17 @@ def write_pages(folder: Path, run: SimulationRun) -> None:
 
 def _moving_picture(run: SimulationRun) -> str:
     record = run.record
-    pairs = list(record.pairs.values())
+    count = round(run.duration * _PICTURE_RATE) + 1
+    rows = np.unique(np.linspace(0, len(record.t) - 1, count).round().astype(int))
     trace = None
-    if pairs:
-        closed = np.array([pair.count > 0.0 for pair in pairs])  # (pairs, n)
-        points = np.array([pair.point for pair in pairs])
-        forces = np.array([pair.force for pair in pairs])
-        samples = range(len(record.t))
+    if record.pairs:
+        pairs = list(record.pairs.values())
+        closed = np.array([pair.count[rows] > 0.0 for pair in pairs])  # (pairs, pictures)
+        points = np.array([pair.point[rows] for pair in pairs])
+        forces = np.array([pair.force[rows] for pair in pairs])
+        pictures = range(len(rows))
         trace = ContactTrace(
-            [points[closed[:, row], row] for row in samples],
-            [forces[closed[:, row], row] for row in samples],
+            [points[closed[:, k], k] for k in pictures],
+            [forces[closed[:, k], k] for k in pictures],
         )
-    return animation_markup(record.model, record.t, record.q, trace, ground=run.ground)
+    return animation_markup(record.model, record.t[rows], record.q[rows], trace, ground=run.ground)

@@ -40,6 +40,7 @@ COMMANDS = {
     'annotate': 'fill in the efforts of a joint trajectory by inverse dynamics',
     'torque-report': 'say what a motion asks of each drive',
     'energy': 'show how well each integrator keeps the energy of a free motion',
+    'simulate': 'simulate a robot under a control law, with contact, friction, drives and sensors',
     'demo': 'drive a simulated ES5 along a trajectory on model torques',
 }
 

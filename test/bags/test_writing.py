@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -75,6 +76,36 @@ def test_bag_reads_back_with_nothing_but_its_own_definitions(tmp_path: Path) -> 
     assert point.accelerations.tolist() == [0.0, 2.0]
     log = read_joint_log(tmp_path / 'run')
     assert log.start == START and log.notes == ('the log has no velocity',)
+
+
+def test_wrench_odometry_and_empty_positions_read_back(tmp_path: Path) -> None:
+    wrench, pose, twist = np.arange(6) + 0.5, np.arange(7) + 1.0, np.arange(6) - 2.0
+    with BagWriter(tmp_path / 'run') as bag:
+        bag.write_wrench('/contacts/foot', START + 5, 'foot', wrench)
+        bag.write_odometry('/base', START, ('world', 'pelvis'), pose, twist)
+        bag.write_joint_trajectory('/motion', START, ['a'], [0.0], None, [[3.0]])
+        with pytest.raises(DimensionError, match='wrench has'):
+            bag.write_wrench('/contacts/foot', START, 'foot', [1.0])
+        with pytest.raises(DimensionError, match='pose has'):
+            bag.write_odometry('/base', START, ('world', 'pelvis'), wrench, twist)
+    with AnyReader([tmp_path / 'run']) as reader:
+        found: dict[str, Any] = {
+            connection.topic: reader.deserialize(data, connection.msgtype)
+            for connection, _, data in reader.messages()
+        }
+    push = found['/contacts/foot']
+    assert (push.header.frame_id, push.header.stamp.nanosec) == ('foot', 5)
+    force, torque = push.wrench.force, push.wrench.torque
+    numbers = [force.x, force.y, force.z, torque.x, torque.y, torque.z]
+    assert numbers == wrench.tolist()
+    base = found['/base']
+    assert (base.header.frame_id, base.child_frame_id) == ('world', 'pelvis')
+    place, turn = base.pose.pose.position, base.pose.pose.orientation
+    assert [place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w] == pose.tolist()
+    linear, angular = base.twist.twist.linear, base.twist.twist.angular
+    assert [linear.x, linear.y, linear.z, angular.x, angular.y, angular.z] == twist.tolist()
+    point = found['/motion'].points[0]
+    assert (point.positions.tolist(), point.velocities.tolist()) == ([], [3.0])
 
 
 def test_metadata_is_of_the_version_that_humble_and_later_read(tmp_path: Path) -> None:

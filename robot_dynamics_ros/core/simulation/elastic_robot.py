@@ -51,6 +51,11 @@ class ElasticRobot:
         """Return the present state; works are not kept count of."""
         return self._seen(self._plant.state)
 
+    @property
+    def solver_counts(self) -> tuple[int, int]:
+        """Return no linear systems of contacts and no impacts."""
+        return 0, 0
+
     def step(self, tau: Any, dt: float, f_ext: Any = None) -> PlantState:
         """
         Move on by `dt` under motor torques that are held; see `ElasticPlant.step`.
