@@ -55,7 +55,7 @@ def box_body(
     """Return a uniform box and its shape."""
     x, y, z = np.square(edges)
     moments = mass / 12.0 * np.array([y + z, x + z, x + y])
-    return free_body(mass, moments, gravity), [CollisionShape('base', 'box', edges)]
+    return free_body(mass, moments.tolist(), gravity), [CollisionShape('base', 'box', edges)]
 
 
 def inclined(angle: float) -> tuple[float, float, float]:

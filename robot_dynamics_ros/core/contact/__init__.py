@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Contact: geometry against surfaces, and the forces that unilateral constraints and friction take."""
+"""Contact: geometry against surfaces, and the forces of unilateral constraints and friction."""

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Compilation of functions that only kernels call and that are too large to be copied into them."""
+"""Compilation of functions that only kernels call and that are too large to be copied there."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from typing import Any, cast, TypeVar
 
 import numba
 
+_OPTIONS: dict[str, Any] = {
+    'nogil': True,
+    'error_model': 'numpy',
+    'fastmath': {'contract'},
+    'no_cpython_wrapper': True,
+    'no_cfunc_wrapper': True,
+}
 _F = TypeVar('_F', bound=Callable[..., Any])
 
 
 def part(function: _F) -> _F:
     """Compile a part of kernels, without the entry for calls from Python, which takes long."""
-    compiled = numba.njit(
-        nogil=True,
-        error_model='numpy',
-        fastmath={'contract'},
-        no_cpython_wrapper=True,
-        no_cfunc_wrapper=True,
-    )
-    return cast(_F, compiled(function))
+    return cast(_F, numba.njit(**_OPTIONS)(function))

@@ -35,7 +35,7 @@ from robot_dynamics_ros.core.model.kernel_layout import FREE, IQ, IV, KIND, NBOD
 
 @inner
 def _add_turned(q: Vector, iq: int, v: Vector, iv: int, h: float, to: Vector) -> None:
-    """Add `h` times a linear velocity, turned by the quaternion of `q`, to the position in `to`."""
+    """Add `h` times a velocity, turned by the quaternion of `q`, to the position in `to`."""
     x = q[iq + 3]
     y = q[iq + 4]
     z = q[iq + 5]

@@ -113,7 +113,8 @@ def place_contact(row: Vector, work: Matrix, place: Vector) -> float:
     place[3] = nx
     place[4] = ny
     place[5] = nz
-    return nx * x + ny * y + nz * z - level
+    gap: float = nx * x + ny * y + nz * z - level
+    return gap
 
 
 @kernel

@@ -63,6 +63,8 @@ from robot_dynamics_ros.core.jit import inner
 
 DISC = 0
 CONE = 1
+STICK = 2
+"""Every rigid contact sticks, whatever force it takes: a place to start from."""
 
 
 @inner
@@ -112,7 +114,9 @@ def _disc(
 
 
 @inner
-def _cone(mu: float, rho: float, y0: float, y1: float, y2: float, out: Vector, slope: Vector) -> None:
+def _cone(
+    mu: float, rho: float, y0: float, y1: float, y2: float, out: Vector, slope: Vector
+) -> None:
     """Write the projection on the cone of friction and its slope."""
     size = math.sqrt(y1 * y1 + y2 * y2)
     if mu * size <= -y0:
@@ -201,6 +205,10 @@ def contact_impulse(
         _cone(mu, rho, held[0] - rho * (u0 + law[SHIFT]), y1, y2, out, slope)
         return
     y0 = held[0] - rho * u0
+    if form == STICK:
+        _disc(math.inf, 1.0, rho, y1, y2, rho, out, slope)
+        out[0] = y0
+        return
     if y0 <= 0.0:
         _zero(out, slope)
         return

@@ -196,9 +196,7 @@ def plane_contacts(
         if body < 0:
             continue
         rotation = frame.kernel[4:].reshape(3, 3) @ shape.rotation
-        translation = (
-            frame.kernel[1:4] + frame.kernel[4:].reshape(3, 3) @ shape.translation
-        )
+        translation = frame.kernel[1:4] + frame.kernel[4:].reshape(3, 3) @ shape.translation
         own = (link_materials or {}).get(shape.link)
         for kind, point, radius in _points(shape):
             for surface, plane in enumerate(planes):

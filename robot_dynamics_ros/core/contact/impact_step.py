@@ -69,6 +69,7 @@ from robot_dynamics_ros.core.contact.moreau_step import CLOSED, try_step
 from robot_dynamics_ros.core.contact.rigid_contact import solve_contacts
 from robot_dynamics_ros.core.contact.step_arrays import (
     ACCELERATION,
+    AFTER_IMPACT,
     BIAS,
     BY_ACTUATORS,
     BY_CONTACTS,
@@ -108,6 +109,9 @@ from robot_dynamics_ros.core.jit import inner, kernel
 TOUCH = 1e-8
 """Gap to which the instant of a touch is found [m | rad]."""
 
+KEPT = 1e-5
+"""Gap up to which a contact that carried force goes on being closed [m]."""
+
 MOST_IMPACTS = 8
 """Largest number of cuts of one step."""
 
@@ -121,7 +125,10 @@ def _mark_active(s: StepArrays, h: float) -> None:
     """Mark what is closed; of compliant contacts, what may come into contact during the step."""
     count = s.candidates.shape[0]
     for k in range(s.gap.size):
-        s.is_active[k] = 1 if s.gap[k] <= CLOSED else 0
+        s.is_active[k] = 1 if s.gap[k] <= CLOSED and s.flies[k] == 0 else 0
+    for c in range(count):
+        if s.force[c, 0] > 0.0 and s.gap[c] <= KEPT and s.flies[c] == 0:
+            s.is_active[c] = 1
     if s.options[COMPLIANT] != 0.0:
         for c in range(count):
             # the free step, which was tried before, goes below the surface
@@ -153,6 +160,8 @@ def _commit(s: StepArrays, h: float) -> bool:
         s.works[BY_FRICTION] -= s.vs[DRY_NEW, i] * moved
         s.works[BY_LIMITS] += s.vs[REACTION_NEW, i] * moved
         s.vs[ACCELERATION, i] = (s.vs[V_NEW, i] - s.vs[V_, i]) / h
+        if s.options[AFTER_IMPACT] != 0.0:
+            s.vs[ACCELERATION, i] = 0.0
         s.vs[V_, i] = s.vs[V_NEW, i]
         s.vs[DRY, i] = s.vs[DRY_NEW, i]
         s.vs[REACTION, i] = s.vs[REACTION_NEW, i]
@@ -176,6 +185,7 @@ def _commit(s: StepArrays, h: float) -> bool:
     first = count if s.options[COMPLIANT] != 0.0 else 0
     for k in range(s.gap.size):
         s.gap[k] = s.gap_new[k]
+        s.flies[k] = 0
         if k >= first and s.gap[k] <= CLOSED and s.is_active[k] == 0:
             closed = True
     s.report[STEPS] += 1.0
@@ -185,7 +195,7 @@ def _commit(s: StepArrays, h: float) -> bool:
 @inner
 def _bounces(restitution: float, speed: float, acceleration: float, h: float) -> bool:
     """Whether the flight after an impact lasts for a step at least."""
-    return restitution * -speed > 0.5 * h * max(0.0, -acceleration)
+    return restitution * -speed > max(_APPROACH, 0.5 * h * -acceleration)
 
 
 @part
@@ -275,6 +285,30 @@ def _free_acceleration(s: StepArrays) -> bool:
 
 
 @part
+def _mark_flying(s: StepArrays, count: int, h: float) -> None:
+    """Mark what leaves its surface for longer than a step, and note if something does for less."""
+    v = s.vs[V_]
+    fall = s.vs[STAGE]
+    n = v.size
+    for k in range(count):
+        speed = 0.0
+        pull = 0.0
+        for j in range(n):
+            speed += s.rows[3 * k, j] * v[j]
+            pull += s.rows[3 * k, j] * fall[j]
+        if _bounces(1.0, -speed, pull, h):
+            s.flies[s.active[k]] = 1
+        elif speed > _APPROACH:
+            s.options[AFTER_IMPACT] = 1.0
+    first = s.candidates.shape[0]
+    for i in range(n):
+        if _bounces(1.0, -v[i], fall[i], h):
+            s.flies[first + i] = 1
+        if _bounces(1.0, v[i], -fall[i], h):
+            s.flies[first + n + i] = 1
+
+
+@part
 def impact(s: StepArrays, h: float) -> int:
     """Let all that is closed and approaches collide; return -1, or -2 if the mass is singular."""
     n = s.joint.shape[1]
@@ -308,12 +342,15 @@ def impact(s: StepArrays, h: float) -> int:
             s.joint[LOWER_OFFSET, i] *= factor
             s.joint[UPPER_OFFSET, i] *= factor
     s.report[IMPACTS] += 1.0
+    for i in range(n):
+        s.vs[ACCELERATION, i] = 0.0
     for k in range(count):
         for d in range(3):
             s.shock[s.active[k], d] += s.impulse[k, d]
             for i in range(n):
                 mean = 0.5 * (v[i] + before[i])
                 s.works[BY_CONTACTS] += s.impulse[k, d] * s.rows[3 * k + d, i] * mean
+    _mark_flying(s, count, h)
     for i in range(n):
         jump = 0.0
         if s.joint[LOWER_ON, i] != 0.0:
@@ -333,9 +370,10 @@ def _step_to_touch(s: StepArrays, h: float, lowest: float, where: int) -> float:
     late = h
     late_gap = lowest
     length = h
+    side = 0
     for trial in range(_SECANTS):
         length = early + (late - early) * early_gap / (early_gap - late_gap)
-        if trial > 8:
+        if trial > 12:
             length = 0.5 * (early + late)
         try_step(s, length)
         lowest, where = _lowest_open(s)
@@ -344,10 +382,15 @@ def _step_to_touch(s: StepArrays, h: float, lowest: float, where: int) -> float:
         if lowest < 0.0:
             late = length
             late_gap = lowest
-            early_gap = max(early_gap, TOUCH)
+            if side < 0:
+                early_gap *= 0.5
+            side = -1
         else:
             early = length
             early_gap = lowest
+            if side > 0:
+                late_gap *= 0.5
+            side = 1
     return length
 
 
@@ -362,8 +405,10 @@ def advance(s: StepArrays, h: float) -> int:
     rest = h
     impacts = 0
     s.options[WHOLE_STEP] = h
+    s.options[AFTER_IMPACT] = 0.0
     for k in range(s.gap.size):
         s.is_active[k] = 0
+        s.flies[k] = 0
     for c in range(s.candidates.shape[0]):
         for d in range(3):
             s.shock[c, d] = 0.0
@@ -395,6 +440,7 @@ def advance(s: StepArrays, h: float) -> int:
                     try_step(s, rest)
         impacts += 1
         if _commit(s, length):
+            s.options[AFTER_IMPACT] = 0.0
             status = impact(s, h)
             if status != -1:
                 return status
@@ -441,4 +487,23 @@ def advance_block(s: StepArrays, h: float, count: int) -> int:
         status = advance(s, h)
         if status != -1:
             return status
+    return -1
+
+
+@kernel
+def advance_sequence(
+    s: StepArrays, h: float, count: int, tau: Matrix, q: Matrix, v: Matrix
+) -> int:
+    """Make `count` steps under each row of `tau` and write the states; return as `advance`."""
+    for k in range(tau.shape[0]):
+        for i in range(tau.shape[1]):
+            s.vs[TAU, i] = tau[k, i]
+        for _ in range(count):
+            status = advance(s, h)
+            if status != -1:
+                return status
+        for j in range(q.shape[1]):
+            q[k, j] = s.qs[Q, j]
+        for i in range(v.shape[1]):
+            v[k, i] = s.vs[V_, i]
     return -1

@@ -15,17 +15,20 @@
 r"""
 One step with contacts, joint limits and dry friction, without impact.
 
-With contacts closed the step is Moreau's time-stepping in midpoint form. Mass and bias are those of
-the middle of the step, where the velocity comes from the acceleration of the step before, and
+With contacts closed the step is Moreau's time-stepping in midpoint form. Mass and bias are those
+of the middle of the step, where the velocity comes from the acceleration of the step before, and
 
 .. math:: M (v^+ - v) = h\,(\tau - b) + J^T \lambda, \qquad q^+ = q \oplus \tfrac{h}{2} (v + v^+)
 
-with the contact laws at :math:`u = J v^+ + (J_e - J)\,\tilde v`, that is: forces act along the
-Jacobian of the middle, but the velocity that they see is the one at the end, :math:`\tilde v`
-predicted. The linear velocity of a free root, which is given in turning axes, is turned as the
-body turns; so bodies that are not touched keep their momentum. So contacts that stay closed move by :math:`O(h^3)` a step, and do work of that order.
-What remains is taken back by a velocity of `RETURN` times the gap over the step, bounded by
-`RETURN_SPEED`.
+with the contact laws at :math:`u = J v^+ + (J_e - J)\,v`, that is: forces act along the Jacobian
+of the middle, but the velocity that they see is the one at the end. The linear velocity of a free
+root, which is given in turning axes, is turned as the body turns; so bodies that are not touched
+keep their momentum. So contacts that stay closed move by :math:`O(h^3)` a step, and do work of
+that order. What remains is taken back by a velocity of `RETURN` times the gap over the step,
+bounded by `RETURN_SPEED`.
+
+Where something would leave a surface for less than a step after an impact, the rest of the step
+moves with the velocity at its end, so that it stays there.
 
 Compliant contacts act at the depth of the end of the step, :math:`q^+ = q \oplus h v^+`, which is
 the implicit Euler method for them.
@@ -55,6 +58,7 @@ from robot_dynamics_ros.core.contact.contact_kinematics import (
     poses_kernel,
 )
 from robot_dynamics_ros.core.contact.contact_layout import (
+    BODY,
     BRISTLE,
     DAMPING,
     DEPTH,
@@ -84,6 +88,7 @@ from robot_dynamics_ros.core.contact.free_step import free_step
 from robot_dynamics_ros.core.contact.rigid_contact import solve_contacts
 from robot_dynamics_ros.core.contact.step_arrays import (
     ACCELERATION,
+    AFTER_IMPACT,
     BIAS,
     COMPLIANT,
     DISPLACEMENT,
@@ -122,6 +127,9 @@ from robot_dynamics_ros.core.jit import inner
 CLOSED = 1e-7
 """Gap up to which a contact or limit counts as closed [m | rad]."""
 
+OPEN = 1e-5
+"""Gap above which a contact is taken as closed only because it will close in this step [m]."""
+
 RETURN = 0.2
 """Part of the gap of a closed contact that a step takes back."""
 
@@ -135,7 +143,7 @@ FADE = 0.99
 @inner
 def _return_velocity(gap: float, h: float, whole: float) -> float:
     """Return the velocity offset that closes a small gap or opens a negative one."""
-    if gap > CLOSED:
+    if gap > OPEN:
         return gap / h
     return max(RETURN * gap / max(h, whole), -RETURN_SPEED)
 
@@ -146,7 +154,7 @@ def _load_joint_rows(s: StepArrays, h: float) -> bool:
     joint = s.joint
     n = s.joint.shape[1]
     count = s.candidates.shape[0]
-    has_rows = s.options[FRICTION] != 0.0
+    has_rows: bool = s.options[FRICTION] != 0.0
     for i in range(n):
         joint[DAMPING, i] = 0.0
         joint[LOWER_ON, i] = 0.0
@@ -166,7 +174,9 @@ def _load_joint_rows(s: StepArrays, h: float) -> bool:
             if s.is_active[count + i] != 0:
                 has_rows = True
                 joint[LOWER_ON, i] = 1.0
-                joint[LOWER_OFFSET, i] = _return_velocity(s.gap[count + i], h, s.options[WHOLE_STEP])
+                joint[LOWER_OFFSET, i] = _return_velocity(
+                    s.gap[count + i], h, s.options[WHOLE_STEP]
+                )
                 joint[LOWER_IMPULSE, i] = max(0.0, h * s.vs[REACTION, i])
             if s.is_active[count + n + i] != 0:
                 has_rows = True
@@ -200,6 +210,7 @@ def _keep_joint_forces(s: StepArrays, h: float) -> None:
 def jointwise_step(s: StepArrays, h: float) -> int:
     """Step with friction and limits at the joints but no contact; return ABA's status."""
     n = s.joint.shape[1]
+    none = 0 * n
     effort = s.vs[EFFORT]
     for i in range(n):
         effort[i] = s.vs[TAU, i] - s.vs[DRY, i] + s.vs[REACTION, i]
@@ -222,7 +233,7 @@ def jointwise_step(s: StepArrays, h: float) -> int:
         momentum[i] = total
         v_new[i] = v[i]
     residual, iterations = solve_contacts(
-        s.mass, momentum, s.rows, s.offset, s.law, s.active.size - s.active.size, s.joint, has_rows, h, v_new, s.impulse,
+        s.mass, momentum, s.rows, s.offset, s.law, none, s.joint, has_rows, h, v_new, s.impulse,
         s.trial, s.tangent, s.factor, s.vectors, s.small,
     )  # fmt: skip
     s.report[RESIDUAL] = max(s.report[RESIDUAL], residual)
@@ -295,6 +306,18 @@ def _load_contacts(s: StepArrays, count: int, h: float) -> None:
             for j in range(n):
                 total += s.rows_ahead[d, j] * ahead[j]
             s.offset[k, d] += total
+        # Points of one body on one plane get one tangential offset: a rigid motion, so that all
+        # can stick together.
+        for m in range(k):
+            first = s.active[m]
+            if s.candidates[first, BODY] == s.candidates[c, BODY]:
+                along = 0.0
+                for d in range(3):
+                    along += s.place[first, 3 + d] * s.place[c, 3 + d]
+                if along > 1.0 - 1e-9:
+                    s.offset[k, 1] = s.offset[m, 1]
+                    s.offset[k, 2] = s.offset[m, 2]
+                    break
         s.offset[k, 0] += _return_velocity(s.gap[c], h, s.options[WHOLE_STEP])
 
 
@@ -322,9 +345,7 @@ def contact_step(s: StepArrays, count: int, h: float) -> int:
     crba_kernel(s.robot, s.work, s.qs[Q_MIDDLE], s.mass)
     rnea_kernel(s.robot, s.work, s.qs[Q_MIDDLE], middle, v_new, s.vs[BIAS])
     if s.options[EXTERNAL] != 0.0:
-        external_efforts_kernel(
-            s.robot, s.work, s.qs[Q_MIDDLE], s.wrenches, s.vs[GENERALIZED]
-        )
+        external_efforts_kernel(s.robot, s.work, s.qs[Q_MIDDLE], s.wrenches, s.vs[GENERALIZED])
     if s.options[COMPLIANT] == 0.0:
         step_configuration(s.robot, q, v, ahead, h, s.qs[Q_AHEAD])
     _load_contacts(s, count, h)
@@ -349,7 +370,7 @@ def contact_step(s: StepArrays, count: int, h: float) -> int:
     s.report[ITERATIONS] += iterations
     _keep_joint_forces(s, h)
     _keep_contact_forces(s, count, h)
-    if s.options[COMPLIANT] != 0.0:
+    if s.options[COMPLIANT] != 0.0 or s.options[AFTER_IMPACT] != 0.0:
         step_configuration(s.robot, q, v_new, v_new, h, s.qs[Q_NEW])
         for i in range(n):
             s.vs[DISPLACEMENT, i] = h * v_new[i]

@@ -33,14 +33,15 @@ Contacts that determine each other (a table on four legs) need no care: of all s
 that fit, the one nearest to the first guess comes out, which fades from step to step to the
 smallest one, the symmetric one.
 
-Newton's method works on Coulomb's law itself, whose slope is not symmetric. Should it fail, the
+Newton's method works on Coulomb's law itself, whose slope is not symmetric. Should it fail, it
+starts again from where all contacts stick, which finds the jams of Painlevé. Should that fail, the
 rounds go on with the projections on the cones (see `contact_law`), of which each soft problem is
 convex and has a solution that is found; there the shift :math:`\mu |u_t|` moves on from round to
 round.
 
 The residual is the largest of the residuals of all laws, `cone_residual` and those of the joints,
-and of the equation of motion, over the size of the free motion and the impulses in the same
-energy norm.
+and of the equation of motion, over the size of the impulses and of the velocities that they have
+to take away, in the same energy norm, or over `MOTION` times the motion itself if that is larger.
 
 References
 ----------
@@ -63,6 +64,7 @@ from robot_dynamics_ros.core.contact.contact_law import (
     cone_residual,
     contact_impulse,
     DISC,
+    STICK,
 )
 from robot_dynamics_ros.core.contact.contact_layout import (
     DAMPING,
@@ -93,8 +95,11 @@ from robot_dynamics_ros.core.jit import kernel
 SOFTNESS = 1e-5
 """Softness of a constraint in one round, as part of its mobility."""
 
-TOLERANCE = 1e-11
+TOLERANCE = 1e-10
 """Residual at which the rounds end."""
+
+MOTION = 1e-6
+"""Part of the motion that a residual is measured by where nothing else is larger."""
 
 REST = 1e-12
 """Speed that counts as zero at a joint that presses on its limit [rad/s | m/s]."""
@@ -103,6 +108,7 @@ _ROUNDS = 60
 _NEWTON_STEPS = 30
 _SEARCHES = 30
 _DISC_AGAIN = 6
+_HARDER = 1e3
 
 # Rows of the vectors of length nv that the solver works with
 FREE_VELOCITY = 0
@@ -232,10 +238,10 @@ def unbalanced(
                 tangent[i, j] += p * rows[at, j] + q * rows[at + 1, j] + r * rows[at + 2, j]
     if has_joint_rows:
         _joint_rows(joint, mass, change, force, tangent, vectors)
-    total = 0.0
+    square: float = 0.0
     for i in range(n):
-        total += force[i] * force[i] / mass[i, i]
-    return total
+        square += force[i] * force[i] / mass[i, i]
+    return square
 
 
 @part
@@ -400,9 +406,7 @@ def solve_contacts(
 
     """
     n = v.size
-    free_size = _prepare(
-        mass, momentum, rows, offset, law, count, joint, tangent, factor, vectors
-    )
+    free_size = _prepare(mass, momentum, rows, offset, law, count, joint, tangent, factor, vectors)
     if free_size < 0.0:
         return -1.0, 0
     form = DISC if count > 0 else CONE
@@ -410,7 +414,10 @@ def solve_contacts(
     residual = 0.0
     best = math.inf
     since_cone = 0
+    has_stuck = False
+    harder = 1.0
     change = vectors[CHANGE]
+    motion = 0.0
     for i in range(n):
         change[i] = 0.0
         vectors[GUESS, i] = v[i]
@@ -418,6 +425,8 @@ def solve_contacts(
         for j in range(n):
             total += mass[i, j] * v[j]
         vectors[REMAINDER, i] = total
+        motion += mass[i, i] * v[i] * v[i]
+    free_size = max(free_size, MOTION * math.sqrt(motion))
     for c in range(count):
         for k in range(3):
             total = offset[c, k]
@@ -430,8 +439,8 @@ def solve_contacts(
     other_force = vectors[TRIAL_FORCE]
     for _ in range(_ROUNDS):
         norm = unbalanced(
-            form, mass, rows, law, count, joint, has_joint_rows, h, change, impulse, trial, tangent,
-            vectors, force, small,
+            form, mass, rows, law, count, joint, has_joint_rows, h, change, impulse, trial,
+            tangent, vectors, force, small,
         )  # fmt: skip
         kinetic = 0.0
         for i in range(n):
@@ -502,6 +511,17 @@ def solve_contacts(
                 break
         else:
             failed = math.sqrt(norm) > rounding
+        if failed and form == DISC and not has_stuck:
+            has_stuck = True
+            unbalanced(
+                STICK, mass, rows, law, count, joint, has_joint_rows, h, change, impulse, trial,
+                tangent, vectors, force, small,
+            )  # fmt: skip
+            iterations += 1
+            if solve_general(tangent, force):
+                for i in range(n):
+                    change[i] -= force[i]
+            continue
         if failed and form == DISC:
             form = CONE
             since_cone = 0
@@ -526,8 +546,14 @@ def solve_contacts(
             since_cone += 1
             if since_cone >= _DISC_AGAIN and count > 0:
                 form = DISC if count > 0 else CONE
-        elif residual > 0.3 * best and residual < 1e-9:
-            break
+        elif residual > 0.3 * best:
+            if residual < 1e-9:
+                break
+            if harder < _HARDER:
+                # constraints that nearly contradict each other: let the impulses grow faster
+                harder *= 10.0
+                for c in range(count):
+                    law[c, PENALTY] *= 10.0
         best = min(best, residual)
     for i in range(n):
         v[i] += change[i]

@@ -43,7 +43,9 @@ LIMIT_RESTITUTION = 4
 EXTERNAL = 5
 WHOLE_STEP = 6
 """Length of the steps before they are cut at impacts [s]."""
-OPTIONS = 7
+AFTER_IMPACT = 7
+"""Whether the step goes on after an impact from which something hops for less than a step."""
+OPTIONS = 8
 
 # Rows of the configurations
 Q = 0
@@ -119,6 +121,7 @@ class StepArrays(NamedTuple):
     place: Matrix
     active: Indices
     is_active: Indices
+    flies: Indices
     rows: Matrix
     rows_ahead: Matrix
     offset: Matrix
@@ -197,6 +200,7 @@ def step_arrays(
         place=np.zeros((kept, 6)),
         active=np.zeros(kept, dtype=np.int64),
         is_active=np.zeros(count + 2 * n, dtype=np.int64),
+        flies=np.zeros(count + 2 * n, dtype=np.int64),
         rows=np.zeros((3 * kept, n)),
         rows_ahead=np.zeros((3, n)),
         offset=np.zeros((kept, 3)),

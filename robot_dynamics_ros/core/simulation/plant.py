@@ -40,7 +40,7 @@ from robot_dynamics_ros.core.contact.collision_shapes import CollisionShape
 from robot_dynamics_ros.core.contact.contact_layout import LINK, SURFACE
 from robot_dynamics_ros.core.contact.contact_wrench import contact_wrenches_kernel
 from robot_dynamics_ros.core.contact.geometry import plane_contacts
-from robot_dynamics_ros.core.contact.impact_step import advance_block
+from robot_dynamics_ros.core.contact.impact_step import advance_block, advance_sequence
 from robot_dynamics_ros.core.contact.moreau_step import CLOSED
 from robot_dynamics_ros.core.contact.step_arrays import (
     ACCELERATION,
@@ -64,6 +64,7 @@ from robot_dynamics_ros.core.contact.step_arrays import (
 from robot_dynamics_ros.core.dynamics import aba
 from robot_dynamics_ros.core.exceptions import (
     ConfigurationError,
+    DimensionError,
     NonFiniteError,
     SingularMassMatrixError,
 )
@@ -201,7 +202,8 @@ class Plant:
     Raises
     ------
     ConfigurationError
-        If an option is unknown, the step is not positive, or the friction has other joints.
+        If an option is unknown, the step is not positive, the friction has other joints, or the
+        world has boxes or spheres for the robot to touch.
     ModelError
         If there is friction and a joint has several coordinates.
     SingularMassMatrixError
@@ -244,6 +246,13 @@ class Plant:
         self.dt_internal = float(dt_internal)
         self.integrator = integrator
         self.contact_model = contact_model
+        solids = [box.name for box in self.world.boxes]
+        solids += [sphere.name for sphere in self.world.spheres]
+        if solids and collisions:
+            raise ConfigurationError(
+                f"contact with '{solids[0]}' cannot be simulated: of a world only planes take "
+                'part; put planes where the robot can touch it'
+            )
         self._set = plane_contacts(
             model, collisions, self.world.planes, dict(self.world.link_materials)
         )
@@ -310,7 +319,8 @@ class Plant:
     @property
     def limit_impulse(self) -> Vector:
         """Return the impulse of the limits in impacts during the last internal step [N m s]."""
-        return self._arrays.vs[SHOCK].copy()
+        impulse: Vector = self._arrays.vs[SHOCK].copy()
+        return impulse
 
     @property
     def solver_counts(self) -> tuple[int, int]:
@@ -386,6 +396,44 @@ class Plant:
         self._check(status, self._time + dt)
         self._time += dt
         return self.state
+
+    def advance(self, tau: Matrix, dt: float, q: Matrix, v: Matrix) -> None:
+        """
+        Move on under a sequence of torques, compiled, without making a state after each.
+
+        Parameters
+        ----------
+        tau : ndarray, shape (steps, nv)
+            Torques, each held for `dt` [N m | N].
+        dt : float
+            Time for which each is held [s].
+        q, v : ndarray, shape (steps, nq) and (steps, nv)
+            Out: position and velocity after each.
+
+        Raises
+        ------
+        ConfigurationError
+            If `dt` is not positive.
+        DimensionError
+            If an array has another shape.
+        NonFiniteError
+            If an input or the new state is not finite.
+
+        """
+        s, model = self._arrays, self.model
+        tau = as_finite('tau', tau, (len(tau), model.nv))
+        if not 0.0 < dt < np.inf:
+            raise ConfigurationError(f'dt is {dt} s, expected > 0')
+        if q.shape != (len(tau), model.nq):
+            raise DimensionError('q', (len(tau), model.nq), q.shape)
+        if v.shape != tau.shape:
+            raise DimensionError('v', tau.shape, v.shape)
+        count = max(1, ceil(dt / self.dt_internal * (1.0 - 1e-9)))
+        s.options[EXTERNAL] = 0.0
+        s.report[:] = 0.0
+        status = advance_sequence(s, dt / count, count, tau, q, v)
+        self._time += dt * len(tau)
+        self._check(status, self._time)
 
     def _memory(self) -> tuple[Matrix, ...]:
         """Return the arrays that carry the state from step to step."""

@@ -15,10 +15,11 @@
 """
 What surrounds a robot: planes, boxes and spheres with their materials.
 
-The YAML file; every part is optional::
+The YAML file; every part is optional. (YAML reads 1.0e6 as
+text: write the sign of the exponent.) ::
 
     materials:
-      rubber: {friction: 0.9, restitution: 0.2, stiffness: 1.0e6, dissipation: 0.5}
+      rubber: {friction: 0.9, restitution: 0.2, stiffness: 1.0e+6, dissipation: 0.5}
     planes:
       floor: {normal: [0, 0, 1], point: [0, 0, 0], material: rubber}
     boxes:

@@ -1,0 +1,127 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The solver on problems with contacts, limits and dry friction at once, its laws checked here."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from contact_scenes import energy, floor
+from robot_dynamics_ros.core.contact.collision_shapes import CollisionShape
+from robot_dynamics_ros.core.contact.contact_layout import (
+    DRY_IMPULSE,
+    JOINT_ROWS,
+    LAW_WIDTH,
+    LEVEL_NEGATIVE,
+    LEVEL_POSITIVE,
+    LOWER_IMPULSE,
+    LOWER_ON,
+    MU,
+    UPPER_IMPULSE,
+    UPPER_ON,
+)
+from robot_dynamics_ros.core.contact.rigid_contact import solve_contacts, VECTORS
+from robot_dynamics_ros.core.friction.dry_friction import DryFriction
+from robot_dynamics_ros.core.model.build import build_model
+from robot_dynamics_ros.core.model.description import JointLimits, Link
+from robot_dynamics_ros.core.simulation.plant import Plant
+import robots
+
+WIDE = JointLimits(-100.0, 100.0, 1e4, 100.0)
+
+
+@pytest.mark.parametrize('seed', range(200))
+def test_all_laws_hold_at_once(seed: int) -> None:
+    rng = np.random.default_rng([seed, 7])
+    n, count = int(rng.integers(4, 12)), int(rng.integers(1, 4))
+    a = rng.normal(size=(n, n))
+    mass = a @ a.T / n + 0.2 * np.eye(n)
+    rows = rng.normal(size=(3 * count, n))
+    momentum = mass @ rng.normal(size=n)
+    law = np.zeros((count, LAW_WIDTH))
+    law[:, MU] = rng.uniform(0.0, 0.8, count)
+    joint = np.zeros((JOINT_ROWS, n))
+    joint[LEVEL_POSITIVE], joint[LEVEL_NEGATIVE] = rng.uniform(0.0, 0.3, (2, n))
+    joint[LOWER_ON] = rng.random(n) < 0.3
+    joint[UPPER_ON] = (rng.random(n) < 0.3) & (joint[LOWER_ON] == 0.0)
+    v, impulse = np.zeros(n), np.zeros((count, 3))
+    residual, _ = solve_contacts(
+        mass, momentum, rows, np.zeros((count, 3)), law, count, joint, True, 1e-3, v, impulse,
+        np.zeros((count, 3)), np.zeros((n, n)), np.zeros((n, n)), np.zeros((VECTORS, n)),
+        np.zeros((2, 9)),
+    )  # fmt: skip
+    assert residual < 1e-8
+    at_joints = joint[DRY_IMPULSE] + joint[LOWER_IMPULSE] - joint[UPPER_IMPULSE]
+    balance = mass @ v - momentum - rows.T @ impulse.ravel() - at_joints
+    tolerance = 1e-7  # 1e-8 in the energy norm, by masses and mobilities of some 10
+    np.testing.assert_allclose(balance, 0.0, atol=tolerance)
+    for c in range(count):
+        u = rows[3 * c : 3 * c + 3] @ v
+        mu, force = law[c, MU], impulse[c]
+        slip, drag = np.linalg.norm(u[1:]), np.linalg.norm(force[1:])
+        assert u[0] > -tolerance and force[0] >= 0.0
+        assert abs(u[0] * force[0]) < tolerance * (1.0 + force[0])
+        assert drag <= mu * force[0] + tolerance
+        if slip > 1e-6:
+            np.testing.assert_allclose(force[1:], -mu * force[0] * u[1:] / slip, atol=1e-5)
+    dry = joint[DRY_IMPULSE]
+    assert (dry >= -joint[LEVEL_POSITIVE]).all() and (dry <= joint[LEVEL_NEGATIVE]).all()
+    moving = np.abs(v) > 1e-7
+    expected = np.where(v > 0.0, -joint[LEVEL_POSITIVE], joint[LEVEL_NEGATIVE])
+    np.testing.assert_allclose(dry[moving], expected[moving], atol=tolerance)
+    assert (v[(joint[LOWER_ON] > 0.0)] > -tolerance).all()
+    assert (v[(joint[UPPER_ON] > 0.0)] < tolerance).all()
+
+
+def test_contacts_a_limit_and_stiction_hold_a_robot_at_once() -> None:
+    """A box on the floor, an arm that rests on its limit, and one that dry friction holds."""
+    links = [
+        Link('carriage'),
+        Link('lift'),
+        robots.body('torso', 10.0, (0.0, 0.0, 0.0), (0.2, 0.2, 0.2)),
+        robots.rod('limited', 1.0, 0.5),
+        robots.rod('stuck', 1.0, 0.5),
+    ]
+    narrow = JointLimits(-0.2, 0.2, 100.0, 100.0)
+    joints = [
+        robots.joint('x', 'prismatic', 'base', 'carriage', axis=robots.X, limits=WIDE),
+        robots.joint('z', 'prismatic', 'carriage', 'lift', axis=robots.Z, limits=WIDE),
+        robots.joint('pitch', 'revolute', 'lift', 'torso', axis=robots.Y, limits=WIDE),
+        robots.joint('limit', 'revolute', 'torso', 'limited', axis=robots.Y, limits=narrow),
+        robots.joint('dry', 'revolute', 'torso', 'stuck', axis=robots.Y, limits=WIDE),
+    ]
+    model = build_model(robots.robot('robot', links, joints))
+    level = np.array([0.0, 0.0, 0.0, 0.0, 20.0])
+    friction = DryFriction(model.v_names, np.zeros(5), level, level, np.array(1.2), np.array(0.05))
+    plant = Plant(
+        model, friction, world=floor(friction=0.6), joint_limits=True,
+        collisions=[CollisionShape('torso', 'box', (0.6, 0.4, 0.4))],
+        q=[0.0, 0.2, 0.0, 0.0, 0.0], v=[0.5, 0.0, 0.0, 0.0, 0.0],
+    )  # fmt: skip
+    start, worst = energy(plant), 0.0
+    for _ in range(200):
+        state = plant.step(np.zeros(5), 0.005)
+        worst = max(worst, state.residual)
+    moment = 9.81 * 0.25
+    print(f'residual {worst:.1e}, limit {state.tau_limit[3]}, friction {state.tau_friction[4]}')
+    assert worst < 1e-8
+    assert np.abs(state.v[3:]).max() == 0.0 and np.abs(state.v).max() < 1e-9
+    assert len(state.contacts) == 4
+    assert sum(c.force[2] for c in state.contacts) == pytest.approx(12.0 * 9.81, rel=1e-8)
+    assert state.q[3] == pytest.approx(0.2, abs=1e-6) and abs(state.q[4]) < 1e-12
+    assert state.tau_limit[3] == pytest.approx(-moment * np.cos(0.2), rel=1e-6)
+    assert state.tau_friction[4] == pytest.approx(moment, rel=1e-6)  # minus the gravity torque
+    assert energy(plant) - start == pytest.approx(sum(state.works), abs=1e-3)
