@@ -79,7 +79,12 @@ def source_files(*folders: str) -> Iterator[Path]:
 def third_party_imports(*folders: str) -> set[str]:
     """Return the top modules that the files import from other packages."""
     files = list(source_files(*folders))
-    own = {PACKAGE, *(path.stem for path in files), *(path.parent.name for path in files)}
+    own = {
+        PACKAGE,
+        'benchmark',
+        *(path.stem for path in files),
+        *(path.parent.name for path in files),
+    }
     own -= {'launch'}  # the folder has the name of ROS 2's package
     found: set[str] = set()
     for path in files:

@@ -94,12 +94,12 @@ class SimulationRun:
 
     @property
     def duration(self) -> float:
-        """Simulated time [s]."""
+        """Return the simulated time [s]."""
         return float(self.record.t[-1])
 
     @property
     def real_time_factor(self) -> float:
-        """Simulated time over the time that it took."""
+        """Return simulated time over the time that it took."""
         return self.duration / max(self.wall_time, 1e-9)
 
     @property
@@ -122,7 +122,7 @@ class SimulationRun:
 
     @property
     def title(self) -> str:
-        """What it is about."""
+        """Return what it is about."""
         model = self.record.model
         return f'{model.name}: {self.duration:.4g} s with controller {self.facts["controller"]}'
 

@@ -116,7 +116,7 @@ class PairRecord:
 
     @property
     def touches(self) -> int:
-        """Number of times that the pair closes, as far as the samples show."""
+        """Return how often the pair closes, as far as the samples show."""
         closed = self.count > 0.0
         return int(closed[0]) + int(np.count_nonzero(closed[1:] & ~closed[:-1]))
 

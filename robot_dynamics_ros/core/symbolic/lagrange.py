@@ -94,7 +94,7 @@ class LagrangeDynamics:
     @cached_property
     def functions(self) -> dict[str, Callable[..., Any]]:
         """
-        The formulas as functions of numbers, by name.
+        Return the formulas as functions of numbers, by name.
 
         ``mass_matrix(q)``, ``coriolis_matrix(q, v)``, ``generalized_gravity(q)`` of shape (nv,),
         ``kinetic_energy(q, v)`` and ``potential_energy(q)``; vectors of shape (nv,).

@@ -179,7 +179,8 @@ def test_law_keeps_the_last_message_that_arrived() -> None:
         seen.append((k, q.tolist()))
         return np.zeros(2)
 
-    settings = SensorSettings(model.joint_names, 0.0, 0.0, 0.0, loss_probability=0.5)  # type: ignore[arg-type]
+    nothing = np.zeros(2)
+    settings = SensorSettings(model.joint_names, nothing, nothing, nothing, loss_probability=0.5)
     sensors = JointSensors(settings, np.random.default_rng(3))
     hardware = SimulatedHardware(Plant(model, q=[0.4, 0.2]), sensors=sensors)
     record = run_closed_loop(hardware, law, dt=0.01, periods=40)
