@@ -18,11 +18,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from math import inf
 from typing import Any
 
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
+from robot_dynamics_ros.core.model.payload import Payload
 from robot_dynamics_ros.core.model.robot_model import RobotModel
+from robot_dynamics_ros.tools.argument_types import finite, number_between
 
 
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
@@ -148,3 +151,41 @@ def parse_armature(pairs: Iterable[str]) -> dict[str, float]:
         except ValueError as error:
             raise ConfigurationError(f"armature '{pair}' is not JOINT=VALUE") from error
     return armature
+
+
+def add_payload_arguments(parser: Any) -> None:
+    """Add ``--payload``, ``--payload-frame`` and ``--payload-com``, see `loaded_model`."""
+    parser.add_argument(
+        '--payload',
+        type=number_between(0.0, inf, 'kg'),
+        default=0.0,
+        metavar='KG',
+        help='mass of a load at the flange',
+    )
+    parser.add_argument(
+        '--payload-frame', metavar='FRAME', help='link that carries it; the last one by default'
+    )
+    parser.add_argument(
+        '--payload-com',
+        nargs=3,
+        type=finite,
+        default=(0.0, 0.0, 0.0),
+        metavar=('X', 'Y', 'Z'),
+        help='its centre of mass in that frame [m]; the origin by default',
+    )
+
+
+def loaded_model(model: RobotModel, args: argparse.Namespace) -> RobotModel:
+    """
+    Return the robot with the load that the arguments ask for.
+
+    Raises
+    ------
+    UnknownFrameError
+        If the robot has no such link.
+
+    """
+    if args.payload == 0.0:
+        return model
+    frame = args.payload_frame or model.body_names[-1]
+    return model.with_payload(Payload(args.payload, frame, args.payload_com))

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from math import inf
 from pathlib import Path
 import shlex
 import sys
@@ -43,7 +42,11 @@ from robot_dynamics_ros.tools.argument_types import (
     number_between,
     whole_number_between,
 )
-from robot_dynamics_ros.tools.robot_arguments import add_friction_argument, add_robot_arguments
+from robot_dynamics_ros.tools.robot_arguments import (
+    add_friction_argument,
+    add_payload_arguments,
+    add_robot_arguments,
+)
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.core.arrays import Matrix
@@ -166,24 +169,7 @@ def _add_robot(group: Any) -> None:
         default=True,
         help='whether position limits stop the joints; they do by default',
     )
-    group.add_argument(
-        '--payload',
-        type=number_between(0.0, inf, 'kg'),
-        default=0.0,
-        metavar='KG',
-        help='mass of a load at the flange',
-    )
-    group.add_argument(
-        '--payload-frame', metavar='FRAME', help='link that carries it; the last one by default'
-    )
-    group.add_argument(
-        '--payload-com',
-        nargs=3,
-        type=finite,
-        default=(0.0, 0.0, 0.0),
-        metavar=('X', 'Y', 'Z'),
-        help='its centre of mass in that frame [m]; the origin by default',
-    )
+    add_payload_arguments(group)
 
 
 def _add_time(group: Any) -> None:

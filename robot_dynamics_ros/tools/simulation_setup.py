@@ -29,7 +29,6 @@ from robot_dynamics_ros.core.drive.sensor_file import SensorSettings
 from robot_dynamics_ros.core.drive.sensors import JointSensors
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
-from robot_dynamics_ros.core.model.payload import Payload
 from robot_dynamics_ros.core.model.robot_model import driven_joints, neutral, RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.core.simulation.closed_loop import Push
@@ -37,7 +36,11 @@ from robot_dynamics_ros.core.simulation.hardware import SimulatedHardware
 from robot_dynamics_ros.core.simulation.plant import Plant
 from robot_dynamics_ros.core.simulation.world import World
 from robot_dynamics_ros.core.trajectory.scenarios import N_JOINTS, scenario
-from robot_dynamics_ros.tools.robot_arguments import parse_xacro_args, robot_options
+from robot_dynamics_ros.tools.robot_arguments import (
+    loaded_model,
+    parse_xacro_args,
+    robot_options,
+)
 from robot_dynamics_ros.tools.trajectory_file import columns_of, read_trajectory
 
 FOLLOWING = ('pd', 'pd_gravity', 'pd_feedforward', 'computed_torque')
@@ -87,10 +90,7 @@ def load_model(args: argparse.Namespace) -> RobotModel:
     model = load_urdf(args.file, **robot_options(args), gravity=tuple(args.gravity))
     if model.nv == 0:
         raise ConfigurationError(f"robot '{model.name}' has no joint that moves")
-    if args.payload == 0.0:
-        return model
-    frame = args.payload_frame or model.body_names[-1]
-    return model.with_payload(Payload(args.payload, frame, args.payload_com))
+    return loaded_model(model, args)
 
 
 def make_motion(args: argparse.Namespace, model: RobotModel) -> Motion | None:

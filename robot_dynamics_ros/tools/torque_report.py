@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -31,18 +30,19 @@ import numpy as np
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.drive.drive_file import read_drive_file
 from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.model.payload import Payload
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.core.trajectory.scenarios import N_JOINTS, scenario, SCENARIOS
 from robot_dynamics_ros.report.atomic import refuse_filled_directory
 from robot_dynamics_ros.report.drive_sizing import drive_sizing
-from robot_dynamics_ros.tools.argument_types import add_gravity_argument, finite, number_between
+from robot_dynamics_ros.tools.argument_types import add_gravity_argument, number_between
 from robot_dynamics_ros.tools.robot_arguments import (
     add_armature_argument,
     add_friction_argument,
+    add_payload_arguments,
     add_reading_arguments,
     friction_model,
+    loaded_model,
     parse_armature,
     parse_xacro_args,
 )
@@ -80,24 +80,7 @@ def add_parser(subparsers: Any) -> None:
         metavar='HZ',
         help='samples per second; 1000 by default',
     )
-    parser.add_argument(
-        '--payload',
-        type=number_between(0.0, inf, 'kg'),
-        default=0.0,
-        metavar='KG',
-        help='mass of a load at the flange',
-    )
-    parser.add_argument(
-        '--payload-frame', metavar='FRAME', help='link that carries it; the last one by default'
-    )
-    parser.add_argument(
-        '--payload-com',
-        nargs=3,
-        type=finite,
-        default=(0.0, 0.0, 0.0),
-        metavar=('X', 'Y', 'Z'),
-        help='its centre of mass in that frame [m]; the origin by default',
-    )
+    add_payload_arguments(parser)
     add_gravity_argument(parser)
     add_friction_argument(parser)
     rotors = parser.add_mutually_exclusive_group()
@@ -160,10 +143,7 @@ def _load_model(args: argparse.Namespace) -> RobotModel:
         gravity=tuple(args.gravity),  # any: for arms in orbit, too
         armature=parse_armature(args.armature),
     )
-    if args.payload == 0.0:
-        return model
-    frame = args.payload_frame or model.body_names[-1]
-    return model.with_payload(Payload(args.payload, frame, args.payload_com))
+    return loaded_model(model, args)
 
 
 def _motion(args: argparse.Namespace, model: RobotModel) -> Sampled:
