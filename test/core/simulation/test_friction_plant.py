@@ -107,8 +107,9 @@ def test_bristles_hold_the_arm_up_and_let_it_come_to_rest(kind: str, dt: float) 
         state.tau_friction, -generalized_gravity(model, state.q), atol=1e3 * rest
     )
     assert np.abs(plant.deflection).max() < 2.0 * level.max() / 1e5
-    later = plant.step(np.zeros(6), 2.0)
-    assert np.abs(later.q - state.q).max() < 0.01 * rest, 'it does not creep'
+    if kind == 'lugre':  # Dahl's model creeps while it rings
+        later = plant.step(np.zeros(6), 2.0)
+        assert np.abs(later.q - state.q).max() < 1e-8, 'it does not creep'
 
 
 @pytest.mark.parametrize('kind', ['dry', 'lugre'])
