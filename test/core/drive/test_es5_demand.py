@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import trapezoid
 
 from robot_dynamics_ros.core.drive.demand import drive_demand
 from robot_dynamics_ros.core.drive.drive_file import read_drive_file
@@ -63,7 +64,7 @@ def test_ordinary_scenarios_are_within_the_drives(drives: Drives, name: str) -> 
         demand.rms_current, metrics.rms_torque / drives.torque_per_ampere, rtol=1e-12
     )
     # u i = R i^2 + L i di/dt + r k_e v i: heat, what the coil holds, and the back-EMF's power.
-    mechanical = np.trapezoid(demand.current * v, t, axis=0) * drives.volts_per_velocity
+    mechanical = trapezoid(demand.current * v, t, axis=0) * drives.volts_per_velocity
     coil = 0.5 * drives.inductance * (demand.current[-1] ** 2 - demand.current[0] ** 2)
     # Where friction jumps with the direction the sampled rate of the current is large.
     np.testing.assert_allclose(

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
+from scipy.integrate import solve_ivp, trapezoid
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
@@ -210,7 +210,7 @@ def test_presliding_loops_are_closed_and_take_energy() -> None:
         loops = []
         for cycle in range(1, 6):
             part = (rows[:, 0] > cycle) & (rows[:, 0] <= cycle + 1.0)
-            loops.append(float(np.trapezoid(force[part], x[part])))
+            loops.append(float(trapezoid(force[part], x[part])))
         assert min(loops) > 0.0
         assert loops[-1] == pytest.approx(loops[-2], rel=0.01)
         assert np.ptp(x) < 5e-5  # it never slid
