@@ -41,6 +41,13 @@ def generate_launch_description() -> LaunchDescription:
         {**robot, 'gravity_compensated_by_hardware': False},
         overrides=LaunchConfiguration('gazebo_config_dir'),
     )
+    # Without ros2_control joint_force_relay_node takes the forces back when commands stop.
+    watched = IfElseSubstitution(control, LaunchConfiguration('watchdog'), 'false')
+    watchdog = launching.robot_node(
+        launching.WATCHDOG,
+        {**robot, 'gravity_compensated_by_hardware': False},
+        condition=IfCondition(watched),
+    )
     # What holds the arm until the controller node carries it. With ros2_control: time runs,
     # because the controllers do nothing in a paused Gazebo, and gz_ros2_control holds each joint
     # at zero velocity until a controller claims it (hold_joints); so the effort controller is
@@ -52,7 +59,7 @@ def generate_launch_description() -> LaunchDescription:
     unpaused = ExecuteProcess(
         cmd=unpause_command(), condition=without_control, name='unpause', output='both'
     )
-    carrying = launching.waiter_until_carrying()
+    carrying = launching.waiter_until_carrying(watched)
     create = Node(
         package='ros_gz_sim',
         executable='create',
@@ -71,8 +78,9 @@ def generate_launch_description() -> LaunchDescription:
             bridge(LaunchConfiguration('bridge_file'), without_control),
             launching.robot_node('joint_force_relay_node', robot, condition=without_control),
             controller,
-            carrying,
-            launching.after_success(carrying, [activated, unpaused]),
+            watchdog,
+            launching.needed_until_handover(watchdog),
+            *launching.hand_over(carrying, [activated, unpaused]),
             launching.after_success(activated, []),
             launching.after_success(unpaused, []),
             launching.rviz_node(use_sim_time=True),
@@ -89,6 +97,7 @@ def arguments() -> list[DeclareLaunchArgument]:
             "Whether Gazebo's arm is driven through gz_ros2_control, or through force topics.",
         ),
         launching.controller('gravity_compensation'),
+        launching.watchdog(),
         launching.description_file(),
         launching.config_dir(),
         DeclareLaunchArgument(

@@ -50,15 +50,15 @@ def generate_launch_description() -> LaunchDescription:
     # In a process of its own: it brings the torque down when that of the controller is dead. It
     # only listens until then, so it watches also a controller that is started by hand.
     watchdog = launching.robot_node(
-        'effort_watchdog_node',
+        launching.WATCHDOG,
         {**robot, 'autostart': True},
         remappings=commands,
         condition=IfCondition(LaunchConfiguration('watchdog')),
     )
     # An effort controller applies nothing until its first command, and keeps the last one for
-    # ever. So the drives and brakes hold the arm until the node carries the whole weight: the
-    # controller is loaded inactive, and activated only when the node has ramped up. Without a
-    # node (controller:=none) it stays inactive.
+    # ever. So the drives and brakes hold the arm until the node carries the whole weight and the
+    # watchdog watches: the controller is loaded inactive, and activated only then. Without a node
+    # (controller:=none) it stays inactive.
     broadcaster = launching.spawner(
         'joint_state_broadcaster',
         manager=manager,
@@ -78,6 +78,7 @@ def generate_launch_description() -> LaunchDescription:
         manager=manager,
         condition=IfCondition(NotEqualsSubstitution(LaunchConfiguration('spawn'), 'none')),
     )
+    carrying = launching.waiter_until_carrying(LaunchConfiguration('watchdog'))
     return LaunchDescription(
         [
             *arguments(),
@@ -101,7 +102,9 @@ def generate_launch_description() -> LaunchDescription:
             *launching.in_order(loaded_alone),
             controller,
             watchdog,
-            *launching.in_order(launching.waiter_until_carrying(), activated),
+            launching.needed_until_handover(watchdog),
+            *launching.hand_over(carrying, [activated]),
+            launching.after_success(activated, []),
             launching.rviz_node(),
         ]
     )
@@ -111,19 +114,9 @@ def arguments() -> list[DeclareLaunchArgument]:
     """Return the arguments of this launch file."""
     return [
         launching.carried_by_hardware(),
-        DeclareLaunchArgument(
-            'stale_state_policy',
-            choices=['ramp_down', 'hold_gravity'],
-            description='What becomes of the torque when states or commands stop: to zero at once '
-            'or the last gravity torque for grace_time first. An arm without brakes falls at zero '
-            'torque; so there is no default.',
-        ),
+        launching.stale_state_policy(),
         launching.controller('gravity_compensation'),
-        launching.yes_or_no(
-            'watchdog',
-            'true',
-            'Whether effort_watchdog_node brings the torque down if the controller node dies.',
-        ),
+        launching.watchdog(),
         launching.description_file(),
         DeclareLaunchArgument(
             'hardware_plugin',

@@ -16,10 +16,11 @@ r"""
 Run inverse_dynamics_node beside a robot or a simulator that is already there.
 
 It needs joint_states, robot_description (a topic, or description_file), and an effort controller
-that takes effort_controller/commands. Say who carries the robot's weight::
+that takes effort_controller/commands. Say who carries the robot's weight, and what becomes of the
+torque when states stop::
 
     ros2 launch robot_dynamics_ros inverse_dynamics.launch.py \
-        gravity_compensated_by_hardware:=false
+        gravity_compensated_by_hardware:=false stale_state_policy:=hold_gravity
 
 """
 
@@ -42,6 +43,7 @@ def generate_launch_description() -> LaunchDescription:
                 {
                     **{name: launching.as_bool(name) for name in names},
                     'robot_description_file': description_file,
+                    'stale_state_policy': LaunchConfiguration('stale_state_policy'),
                 },
                 config=LaunchConfiguration('params_file'),
                 remappings=[(launching.COMMAND_TOPIC, LaunchConfiguration('command_topic'))],
@@ -54,6 +56,7 @@ def arguments() -> list[DeclareLaunchArgument]:
     """Return the arguments of this launch file."""
     return [
         launching.carried_by_hardware(),
+        launching.stale_state_policy(),
         DeclareLaunchArgument(
             'description_file',
             default_value='',

@@ -25,11 +25,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from launch import Action, Event, LaunchContext, Substitution
-from launch.actions import DeclareLaunchArgument, RegisterEventHandler, Shutdown
+from launch.actions import (
+    DeclareLaunchArgument,
+    RegisterEventHandler,
+    SetLaunchConfiguration,
+    Shutdown,
+)
 from launch.conditions import IfCondition
 from launch.event_handlers import OnProcessExit
 from launch.substitutions import (
     Command,
+    IfElseSubstitution,
     LaunchConfiguration,
     NotEqualsSubstitution,
     PathJoinSubstitution,
@@ -40,6 +46,8 @@ from launch_ros.substitutions import FindPackageShare
 
 PACKAGE = 'robot_dynamics_ros'
 COMMAND_TOPIC = 'effort_controller/commands'
+WATCHDOG = 'effort_watchdog_node'
+_HANDED_OVER = 'is_handed_over'
 
 Text = str | Substitution | Sequence[str | Substitution]
 
@@ -136,12 +144,32 @@ def controllers_file() -> DeclareLaunchArgument:
 
 
 def handover_delay() -> DeclareLaunchArgument:
-    """Return how long the controller node has to be active before it gets the arm."""
+    """Return how long the controller node has to carry the arm before it gets it."""
     return DeclareLaunchArgument(
         'handover_delay',
-        default_value='1.5',
-        description='Time from the activation of the controller node until its torque reaches the '
-        'arm [s]; longer than its ramp_up_time, so that it carries the whole weight at once.',
+        default_value='0.5',
+        description='Time that the whole torque of the controller node has to be on, without a '
+        'break, until it reaches the arm [s].',
+    )
+
+
+def watchdog() -> DeclareLaunchArgument:
+    """Return whether somebody stands by for the controller node."""
+    return yes_or_no(
+        'watchdog',
+        'true',
+        'Whether effort_watchdog_node brings the torque down if the controller node dies.',
+    )
+
+
+def stale_state_policy() -> DeclareLaunchArgument:
+    """Return what to do with an arm without states; for a real one there is no default."""
+    return DeclareLaunchArgument(
+        'stale_state_policy',
+        choices=['ramp_down', 'hold_gravity'],
+        description='What becomes of the torque when states or commands stop: to zero at once '
+        'or the last gravity torque for grace_time first. An arm without brakes falls at zero '
+        'torque; so there is no default.',
     )
 
 
@@ -285,9 +313,20 @@ def waiter(state: str, *options: Text) -> Node:
     )
 
 
-def waiter_until_carrying() -> Node:
-    """Return what ends when the controller node is active and its torque has ramped up."""
-    return waiter('active', '--for', LaunchConfiguration('handover_delay'))
+def waiter_until_carrying(watched: Text) -> Node:
+    """
+    Return what ends when the torque of the controller node has ramped up.
+
+    Where `watched` is ``true`` the watchdog has to be active, too.
+
+    """
+    return waiter(
+        'carrying',
+        '--for',
+        LaunchConfiguration('handover_delay'),
+        '--beside',
+        IfElseSubstitution(watched, WATCHDOG, ''),
+    )
 
 
 # What waits for what.
@@ -302,6 +341,23 @@ def after_success(program: Action, then: Sequence[Action]) -> RegisterEventHandl
         if context.is_shutdown:
             return []
         return [Shutdown(reason=f'{event.process_name} failed')]
+
+    return RegisterEventHandler(OnProcessExit(target_action=program, on_exit=on_exit))
+
+
+def hand_over(carrying: Node, then: Sequence[Action]) -> list[Action]:
+    """Start what waits for `carrying`, the program that ends when the arm is carried."""
+    handed_over = SetLaunchConfiguration(_HANDED_OVER, 'true')
+    return [carrying, after_success(carrying, [handed_over, *then])]
+
+
+def needed_until_handover(program: Action) -> RegisterEventHandler:
+    """Shut everything down if a program ends while others still hold the arm."""
+
+    def on_exit(event: Event, context: LaunchContext) -> Sequence[Action]:
+        if context.is_shutdown or _HANDED_OVER in context.launch_configurations:
+            return []
+        return [Shutdown(reason=f'{event.process_name} has ended before the arm was handed over')]
 
     return RegisterEventHandler(OnProcessExit(target_action=program, on_exit=on_exit))
 

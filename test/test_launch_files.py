@@ -30,6 +30,7 @@ from launch_contents import built, declared, of_kind, Recorded, spelled_out, use
 from package_files import console_scripts, dependencies, PACKAGE, ROOT, setup_arguments
 from robot_dynamics_ros.ros.node_parameters import NODE_PARAMETERS
 from robot_dynamics_ros.ros.parameters import instance_of, read_yaml, specs_of, yaml_values
+from robot_dynamics_ros.ros.robot_parameters import RobotParameters
 
 LAUNCH_FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
 NAMES = {
@@ -193,9 +194,9 @@ def test_a_replayed_command_reaches_no_controller() -> None:
 def test_effort_controller_is_activated_after_a_node_carries_the_arm(name: str) -> None:
     description = built(ROOT / 'launch' / name)
     (waiter,) = [node for _, program, node in nodes(description) if program == 'wait_for_state']
-    assert spelled_out(waiter.kwargs['arguments'], declared(description))[0].startswith(
-        'gravity_compensation_nodeactive--for'
-    )
+    words = waiter.kwargs['arguments']
+    assert spelled_out(words[0], declared(description))[0] == 'gravity_compensation_node'
+    assert words[1:3] == ('carrying', '--for') or list(words[1:3]) == ['carrying', '--for']
     after = [
         handler.kwargs['on_exit']
         for handler in of_kind(description, 'OnProcessExit')
@@ -209,11 +210,62 @@ def test_effort_controller_is_activated_after_a_node_carries_the_arm(name: str) 
             assert '--inactive' in words or spawner in activating
 
 
-def test_torque_has_ramped_up_before_it_is_handed_over() -> None:
-    delay = declared(built(ROOT / 'launch' / 'hardware.launch.py'))['handover_delay']
-    for name in ('gravity_compensation_node', 'inverse_dynamics_node'):
-        settings: Any = read_yaml(NODE_PARAMETERS[name], ROOT / 'config' / f'{name}.yaml')
-        assert float(delay['default_value']) > settings.ramp_up_time
+@pytest.mark.parametrize('name', ['hardware.launch.py', 'gazebo.launch.py'])
+def test_watchdog_watches_before_the_arm_is_handed_over(name: str) -> None:
+    description = built(ROOT / 'launch' / name)
+    (watchdog,) = [
+        node for _, program, node in nodes(description) if program == 'effort_watchdog_node'
+    ]
+    (waiter,) = [node for _, program, node in nodes(description) if program == 'wait_for_state']
+    words = list(waiter.kwargs['arguments'])
+    beside = words[words.index('--beside') + 1]
+    assert beside.kind == 'IfElseSubstitution'
+    condition, node, otherwise = beside.args
+    assert (node, otherwise) == ('effort_watchdog_node', '')
+    assert 'watchdog' in used(condition), 'waited for if and only if it is started'
+    assert watchdog.kwargs['condition'].args[0] is condition or name == 'hardware.launch.py'
+    endings = [
+        handler.kwargs['on_exit']
+        for handler in of_kind(description, 'OnProcessExit')
+        if handler.kwargs['target_action'] is watchdog
+    ]
+    (on_exit,) = endings
+    context = Context()
+    (shutdown,) = on_exit(Ended('effort_watchdog_node-3'), context)
+    assert shutdown.kind == 'Shutdown'
+    assert 'before the arm was handed over' in shutdown.kwargs['reason']
+    # What the waiting program starts says that the arm is handed over: the end of the watchdog
+    # must not take the torque away then.
+    (started,) = [
+        handler.kwargs['on_exit'](Ended('wait_for_state-4'), context)
+        for handler in of_kind(description, 'OnProcessExit')
+        if handler.kwargs['target_action'] is waiter
+    ]
+    (setting,) = [each for each in started if each.kind == 'SetLaunchConfiguration']
+    context.launch_configurations[setting.args[0]] = setting.args[1]
+    assert not on_exit(Ended('effort_watchdog_node-3'), context)
+
+
+class Context:
+    """What handlers ask a context of launch for."""
+
+    def __init__(self) -> None:
+        self.is_shutdown = False
+        self.launch_configurations: dict[str, str] = {}
+
+
+class Ended:
+    """The end of a process."""
+
+    def __init__(self, name: str) -> None:
+        self.process_name, self.returncode = name, 0
+
+
+@pytest.mark.parametrize('name', ['hardware.launch.py', 'inverse_dynamics.launch.py'])
+def test_what_to_do_without_states_has_no_default(name: str) -> None:
+    said = declared(built(ROOT / 'launch' / name))['stale_state_policy']
+    assert 'default_value' not in said
+    assert said['choices'] == ['ramp_down', 'hold_gravity']
 
 
 # The files that launch files hand on.
@@ -240,11 +292,18 @@ def moving_joints(robot: ElementTree.Element) -> list[str]:
     return [str(joint.get('name')) for joint in robot.findall("joint[@type='revolute']")]
 
 
+def robots() -> list[tuple[str, type[RobotParameters]]]:
+    """Return the parameters of the nodes that work on a described robot."""
+    return [
+        (name, cls) for name, cls in NODE_PARAMETERS.items() if issubclass(cls, RobotParameters)
+    ]
+
+
 def test_controllers_have_the_joints_of_the_nodes() -> None:
     controllers = from_yaml('es5_controllers.yaml')
     effort = controllers['/**/effort_controller']['ros__parameters']
     assert effort['interface_name'] == 'effort'
-    for name, cls in NODE_PARAMETERS.items():
+    for name, cls in robots():
         settings = read_yaml(cls, ROOT / 'config' / f'{name}.yaml')
         assert list(settings.joints) == effort['joints'], name
     assert effort['joints'] == moving_joints(expanded())
@@ -268,7 +327,7 @@ def world() -> ElementTree.Element:
 
 def test_world_has_the_gravity_of_the_nodes_and_its_name() -> None:
     gravity = tuple(float(number) for number in str(world().findtext('gravity')).split())
-    for name, cls in NODE_PARAMETERS.items():
+    for name, cls in robots():
         assert read_yaml(cls, ROOT / 'config' / f'{name}.yaml').gravity == gravity, name
     arguments = declared(built(ROOT / 'launch' / 'gazebo.launch.py'))
     assert world().get('name') == arguments['world_name']['default_value']

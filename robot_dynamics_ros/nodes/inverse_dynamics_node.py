@@ -153,11 +153,13 @@ class InverseDynamicsNode(TorqueNode[InverseDynamicsParameters, InverseDynamicsL
             self._log_rejection(rejection)
 
     def _on_reference(self, message: bytes) -> None:
-        rejection = (
-            self.references.take(message)
-            if self.is_active
-            else self.references.reject('the node is not active')
-        )
+        state = self.guard.state
+        if not self.is_active:
+            rejection = self.references.reject('the node is not active')
+        elif not state.is_up:
+            rejection = self.references.reject(f'the torque is not on but {state.value}')
+        else:
+            rejection = self.references.take(message)
         if rejection:
             self._log_rejection(rejection)
 

@@ -85,13 +85,14 @@ class JointForceRelayNode(RobotNode[JointForceRelayParameters]):
         except ValueError:
             self.note_malformed()
             return
-        if self.is_active and self._relay.take(command, time.monotonic()):
-            self._send(command.tolist())
+        values = command.tolist()
+        if self.is_active and self._relay.take(values, time.monotonic()):
+            self._send(values)
 
     def _watch(self) -> None:
         replacement = self._relay.replacement(time.monotonic()) if self.is_active else None
         if replacement is not None:
-            self._send(replacement)
+            self._send(replacement.tolist())
 
     def _send(self, values: Sequence[float]) -> None:
         for publisher, value in zip(self._forces, values):

@@ -175,6 +175,14 @@ class ForwardSimulationParameters(RobotParameters):
         'of the description touch.',
         '',
     )
+    self_collision: bool = parameter(
+        'Whether links of the robot touch each other; those at the same joint never do.', False
+    )
+    disabled_pairs_file: str = parameter(
+        'YAML or SRDF file of links, boxes and spheres that pass through each other; empty for '
+        'none.',
+        '',
+    )
     contact_model: str = parameter(
         'Whether what touches is rigid, with restitution, or compliant, with stiffness.',
         'rigid',
@@ -265,7 +273,8 @@ class EffortWatchdogParameters(TorqueParameters):
     )
     command_timeout: float = parameter(
         'Silence of the commands after which the node takes over, on a steady clock; longer than '
-        'state_timeout, for which a controller without states is silent.',
+        'state_timeout here and in the node that commands, which is silent that long without '
+        'states.',
         0.2,
         unit='s',
         low=0.01,

@@ -16,12 +16,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rclpy.node import Node
 
 from robot_dynamics_ros.ros.diagnostics import Level, Report
 
 WATCHDOG = 'effort_watchdog_node'
-"""Name of the node that may command beside a controller, because it does so in its place."""
+"""Name of the node that may command in place of another of its namespace, but not beside it."""
+
+_UNNAMED = '_UNKNOWN_'
+"""In the name that ROS gives to nodes whose name it has not discovered yet."""
 
 
 class PublisherReport:
@@ -36,23 +41,24 @@ class PublisherReport:
         Topic on which only the node itself, and a watchdog, should publish.
     states : str
         Topic on which one node should publish.
+    is_contested : callable
+        Returns whether somebody else commands while the node does.
 
     """
 
-    def __init__(self, node: Node, commands: str, states: str) -> None:
+    def __init__(
+        self, node: Node, commands: str, states: str, is_contested: Callable[[], bool]
+    ) -> None:
         self._node = node
         self._commands = node.resolve_topic_name(commands)
         self._states = node.resolve_topic_name(states)
+        self._is_contested = is_contested
+        self._unnamed: set[str] = set()  # topics that had a publisher without name
         self._message = ''
 
     def __call__(self) -> Report:
         """Return the report."""
-        own = self._node.get_fully_qualified_name()
-        rivals = [
-            name
-            for name in self._publishers(self._commands, fewest=2)
-            if name != own and name.rsplit('/', 1)[1] != WATCHDOG
-        ]
+        rivals = self._rivals()
         sources = self._publishers(self._states, fewest=2)
         said = []
         if rivals:
@@ -69,14 +75,29 @@ class PublisherReport:
         }
         return Report(Level.WARN if message else Level.OK, message or 'as expected', values)
 
+    def _rivals(self) -> list[str]:
+        own = self._node.get_fully_qualified_name()
+        watchdog = f'{self._node.get_namespace().rstrip("/")}/{WATCHDOG}'
+        names = [name for name in self._publishers(self._commands, fewest=2) if name != own]
+        strangers = [name for name in names if name != watchdog]
+        # Whose commands they are nobody can hear: the watchdog's only if there is no one else.
+        return strangers if strangers or not self._is_contested() else names
+
     def _publishers(self, topic: str, fewest: int) -> list[str]:
         """Return the nodes that publish on a topic, if there are at least so many publishers."""
         if self._node.count_publishers(topic) < fewest:
             return []
-        return sorted(
+        names = sorted(
             f'{info.node_namespace.rstrip("/")}/{info.node_name}'
             for info in self._node.get_publishers_info_by_topic(topic)
         )
+        named = [name for name in names if _UNNAMED not in name]
+        if len(named) == len(names):
+            self._unnamed.discard(topic)
+        elif topic not in self._unnamed:  # its name is still on the way
+            self._unnamed.add(topic)
+            return named
+        return names
 
 
 def _listed(names: list[str]) -> str:

@@ -46,6 +46,9 @@ STATE_OUT = _profile(1)
 COMMAND_IN = _profile(1)
 """Commands heard by the simulation: the newest one."""
 
+ECHO_IN = _profile(10)
+"""Commands heard by those who command: so many that one bad message hides no good one."""
+
 COMMAND_OUT = _profile(1)
 """Commands sent: reliable, because the subscribers of controllers are, and never an old one."""
 

@@ -27,13 +27,12 @@ from collections.abc import Callable
 from math import inf
 import time
 import traceback
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from geometry_msgs.msg import InertiaStamped
-import numpy as np
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import String
 
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.control.guard_state import GuardResult, GuardState
@@ -43,6 +42,7 @@ from robot_dynamics_ros.core.control.laws import (
     InverseDynamicsLaw,
     Terms,
 )
+from robot_dynamics_ros.core.control.payload_limits import require_bearable
 from robot_dynamics_ros.core.control.torque_guard import TorqueGuard
 from robot_dynamics_ros.core.dynamics import generalized_gravity
 from robot_dynamics_ros.core.exceptions import (
@@ -50,7 +50,7 @@ from robot_dynamics_ros.core.exceptions import (
     RobotDynamicsError,
 )
 from robot_dynamics_ros.core.model.robot_model import RobotModel
-from robot_dynamics_ros.ros.cdr import read_command
+from robot_dynamics_ros.ros.command_echo import CommandEcho
 from robot_dynamics_ros.ros.controller_check import ControllerCheck
 from robot_dynamics_ros.ros.conversions import payload_from_bytes
 from robot_dynamics_ros.ros.diagnostics import (
@@ -60,7 +60,7 @@ from robot_dynamics_ros.ros.diagnostics import (
     Report,
 )
 from robot_dynamics_ros.ros.publisher_report import PublisherReport
-from robot_dynamics_ros.ros.qos import COMMAND_IN, LATCHED, STATE_IN
+from robot_dynamics_ros.ros.qos import LATCHED, STATE_IN
 from robot_dynamics_ros.ros.realtime import apply_scheduling, Scheduling
 from robot_dynamics_ros.ros.robot_node import RobotNode
 from robot_dynamics_ros.ros.robot_parameters import TorqueParameters
@@ -69,7 +69,7 @@ from robot_dynamics_ros.ros.robot_source import (
     friction_of,
     joint_order,
 )
-from robot_dynamics_ros.ros.serialized import JointStateReader, RMW_ERROR
+from robot_dynamics_ros.ros.serialized import JointStateReader
 from robot_dynamics_ros.ros.timers import steady_timer
 from robot_dynamics_ros.ros.torque_publishers import COMMAND_TOPIC, TorquePublishers
 from robot_dynamics_ros.ros.torque_report import state_report, torque_report
@@ -91,8 +91,29 @@ RAMP_PERIOD = 0.005
 _STATE_GAP = 0.02
 """Time without a state after which the ramp down goes on without it [s]."""
 
+_PAUSE = 0.05
+"""Pause of own commands after which somebody else may have commanded [s]."""
+
+_CROSSING = 0.02
+"""Time after an own command in which one of somebody else may have crossed it [s]."""
+
+_HANDOVER = 0.2
+"""Time after arming in which somebody else may still command [s]."""
+
 _HANG = 0.1
 """Pause of the loop beyond the timeout of the states that is a fault [s]."""
+
+_ASLEEP = 0.15
+"""Time without a heartbeat after which the whole process must have been held up [s]."""
+
+_LISTEN = 0.1
+"""Time in which what was sent to a process while it was held up reaches it [s]."""
+
+_WAKING = 0.02
+"""Time by which the middleware may wake up before this node [s]."""
+
+_ALIVE = 0.03
+"""Age of a command of somebody who is still commanding [s]."""
 
 _RECENT = 1.0
 """
@@ -115,6 +136,14 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
     """
 
     law: LawT
+
+    def __init__(
+        self, name: str, parameters_class: type[TorqueParametersT], **options: Any
+    ) -> None:
+        super().__init__(name, parameters_class, **options)
+        self._state_told = ''
+        self._state_publisher = self.create_publisher(String, '~/torque_state', LATCHED)
+        self._tell_state()
 
     def configure(self) -> None:
         """Build buffer, guard, law and topics."""
@@ -142,18 +171,17 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         self._received = -inf
         self._last_command = -inf
         self._longest_pause = _HANG + parameters.state_timeout
-        self._heard, self._heard_at = b'', -inf
+        self._armed_at = -inf
+        self._awake, self._woke_at = time.monotonic(), inf
         self._ignores_velocity = parameters.velocity_source == 'estimated'
         self._statistics = LoopStatistics(parameters.deadline)
         self._limit_counts, self._state_counts = Changes(), Changes()
-        self._message = ''
+        self._message, self._last_state = '', GuardState.READY
         self._outputs = TorquePublishers(self, model.joint_names, order)
         self._state_subscription = self.create_subscription(
             JointState, 'joint_states', self._on_joint_state, STATE_IN, raw=True
         )
-        self._echo = self.create_subscription(
-            Float64MultiArray, COMMAND_TOPIC, self._on_echo, COMMAND_IN, raw=True
-        )
+        self._echo = CommandEcho(self, self._outputs)
         self._payload_subscription = self.create_subscription(
             InertiaStamped, '~/payload', self._on_payload, LATCHED, raw=True
         )
@@ -172,7 +200,10 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         self.diagnostics.add('torque', self._report_torque)
         self.diagnostics.add('joint states', self._report_states)
         self.diagnostics.add('controller', self._report_controller)
-        self.diagnostics.add('publishers', PublisherReport(self, COMMAND_TOPIC, 'joint_states'))
+        self.diagnostics.add(
+            'publishers',
+            PublisherReport(self, COMMAND_TOPIC, 'joint_states', self._is_contested),
+        )
 
     def cleanup(self) -> None:
         """Take away what `configure` built."""
@@ -180,16 +211,17 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         self.destroy_subscription(self._payload_subscription)
         self.destroy_timer(self._watchdog)
         self._pauses.close()
-        self.destroy_subscription(self._echo)
+        self._echo.destroy()
         self._restore_scheduling()
         self._controller.destroy()
         self._switches.destroy()
         self._outputs.destroy()
+        self._tell_state()
 
     @property
     def unpolled_subscription(self) -> Subscription | None:
         """Return that of the commands, own ones and those of others."""
-        return self._echo if self.is_configured else None
+        return self._echo.subscription if self.is_configured else None
 
     @property
     def direct_subscription(self) -> Subscription | None:
@@ -255,44 +287,65 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
 
     def _notice_hang(self, now: float) -> None:
         """
-        Fail when nothing has been commanded for longer than any silence of states explains.
+        Look what became of the robot after a pause of the own commands.
 
-        The process was stopped, or starved. If somebody else, such as a watchdog, has commanded
-        meanwhile, the way down begins there.
+        A pause longer than any silence of states explains is a fault: the process was stopped, or
+        starved. In a shorter one somebody else, such as a watchdog, may have commanded. Either
+        way the torque goes on from what the robot has now.
 
         """
-        pause = now - self._last_command
+        pause, before = now - self._last_command, self._last_command
         self._last_command = now
-        if not self.guard.state.is_commanding or pause <= self._longest_pause:
+        if pause <= _PAUSE or not self.guard.state.is_commanding:
             return
-        self.guard.fail(
-            now,
-            f'no command was sent for {pause:.3f} s: the process was held up',
-            self._last_on_topic(),
-        )
+        self._wake_up(now)
+        is_hang = pause > self._longest_pause
+        foreign = self._echo.foreign_since(before + _CROSSING)
+        if foreign is not None and self._is_outdated():
+            self.guard.let_go(
+                f'no command was sent for {pause:.3f} s, and somebody else has taken over'
+            )
+            self.get_logger().error(f'fault: {self.guard.reason}')
+        elif is_hang:
+            self.guard.fail(
+                now,
+                f'no command was sent for {pause:.3f} s: the process was held up',
+                self._echo.last(),
+            )
+        elif foreign is not None:
+            is_stale = self.buffer.age(now) > self.parameters.state_timeout
+            if is_stale or now - self._armed_at < _HANDOVER:
+                # The policy for stale states is next; or the other has not heard of this node yet.
+                self.guard.continue_from(now, foreign)
+                return
+            self.guard.fail(
+                now, f'somebody else has commanded in a pause of {pause:.3f} s', foreign
+            )
 
-    def _on_echo(self, message: bytes) -> None:
-        self._heard, self._heard_at = message, time.monotonic()
-
-    def _last_on_topic(self, longest_age: float = inf) -> Vector | None:
+    def _is_outdated(self) -> bool:
         """
-        Return the torque that the robot was commanded last, by whomever.
+        Return whether the last known command of somebody else need not have been his last one.
 
-        None if nothing good was heard, or it is older than `longest_age` [s].
+        The queues of a process that was stopped keep the oldest messages and lose the newest. So
+        what was commanded meanwhile is known only from who still commands.
 
         """
-        try:
-            with self._echo.handle:
-                taken = self._echo.handle.take_message(Float64MultiArray, True)
-            if taken is not None:
-                self._on_echo(taken[0])
-                self._heard_at -= 1e-9 * (time.time_ns() - taken[1]['received_timestamp'])
-            tau = self._outputs.in_model_order(read_command(self._heard))
-        except (ValueError, RMW_ERROR):
-            return None
-        if tau is None or not np.isfinite(tau).all():
-            return None
-        return tau if time.monotonic() - self._heard_at <= longest_age else None
+        heard_at = self._echo.foreign_at
+        was_queued = -_WAKING < heard_at - self._woke_at < _LISTEN
+        return was_queued and heard_at < time.monotonic() - _ALIVE
+
+    def _wake_up(self, now: float) -> None:
+        """Listen before anything is commanded, if the whole process was held up."""
+        if now - self._awake > _ASLEEP:
+            self._woke_at = now
+            self.get_logger().warning('the process was held up; listening first')
+            time.sleep(_LISTEN)
+        self._awake = time.monotonic()
+
+    def _is_contested(self) -> bool:
+        """Return whether somebody else has commanded lately though this node does."""
+        since = max(self._armed_at + _HANDOVER, time.monotonic() - _RECENT)
+        return self.guard.state.is_commanding and self._echo.foreign_at > since
 
     def _present_stamp(self) -> float | None:
         """Return the present time of the clock of stamps [s], None while a simulation is at 0."""
@@ -306,6 +359,8 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         if age > self.parameters.state_timeout:  # of a joint that is missing in the messages
             self._command_without_state(now, age)
             return
+        if self.guard.is_recovering:
+            self._begin_anew()
         result = self.guard.step(self.wanted_torque() if known else None, now, age)
         if result.must_publish:
             self._outputs.send_command(result.tau)
@@ -318,8 +373,9 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
     def _watch(self) -> None:
         """Ramp down while states are missing; else sleep until the newest one would be stale."""
         now = time.monotonic()
-        self._notice_hang(now)
         age, timeout = self.buffer.age(now), self.parameters.state_timeout
+        if age > timeout or now - self._last_command > self._longest_pause:
+            self._notice_hang(now)
         state = self.guard.state
         is_ending = state is GuardState.RAMPING_DOWN and now - self._received > _STATE_GAP
         if state.is_commanding and (is_ending or age > timeout):
@@ -343,8 +399,18 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
             self._watchdog.timer_period_ns = period
             self._watchdog.reset()
 
+    def _begin_anew(self) -> None:
+        """Prepare the law for another ramp up, after states were missing."""
+        self.begin()
+        self.get_logger().warning(
+            'the joint states have come back; beginning where the robot is',
+            throttle_duration_sec=1.0,
+        )
+
     def _note(self, result: GuardResult) -> None:
-        """Log when the guard begins to ramp down or is in fault, once."""
+        """Tell the state of the guard; log when it ramps down or is in fault, once."""
+        if result.state is not self._last_state or result.reason != self._message:
+            self._tell_state()
         if result.reason and result.reason != self._message:
             text = f'{result.state.value}: {result.reason}'
             # Two calls: rclpy refuses another severity from the same line.
@@ -352,7 +418,30 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
                 self.get_logger().info(text)
             else:
                 self.get_logger().error(text)
-        self._message = result.reason
+        self._message, self._last_state = result.reason, result.state
+
+    def _tell_state(self) -> None:
+        """Publish the state of the guard if it has changed."""
+        text = 'unconfigured'
+        if self.is_configured:
+            guard = self.guard
+            text = f'{guard.state.value}: {guard.reason}' if guard.reason else guard.state.value
+        if text != self._state_told:
+            self._state_told = text
+            self._state_publisher.publish(String(data=text))
+
+    def _on_heartbeat(self) -> None:
+        super()._on_heartbeat()
+        if not self.is_configured:
+            return
+        if self.guard.state.is_commanding:
+            self._wake_up(time.monotonic())
+        self._awake = time.monotonic()
+        self._echo.poll()
+        self._controller.update()
+        if self._controller.mismatch and self.guard.state.is_commanding:
+            self.guard.fail(time.monotonic(), self._controller.mismatch)
+        self._tell_state()
 
     # Start and stop.
 
@@ -361,6 +450,9 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         self._controller.update()
         if self._controller.is_waiting:
             return f'the joints of {self._controller.controller}'
+        return self._waits_for_state()
+
+    def _waits_for_state(self) -> str:
         now = time.monotonic()
         silent = self.buffer.silent_joints(now, self.parameters.state_timeout)
         if silent:
@@ -385,21 +477,23 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         """
         if self.stop_requested:
             raise ArmingRefusedError('the node is about to end')
+        self._controller.renew()
         self._take_state()
-        reason = self.waits_for()
+        reason = self._waits_for_state()
         if self._controller.mismatch:
             raise ArmingRefusedError(self._controller.mismatch)
         if reason:
             raise ArmingRefusedError(f'waiting for {reason}')
         now = time.monotonic()
-        self._last_command = now
+        self._last_command = self._armed_at = self._awake = now
         start = self._present_torque()
         self.guard.arm(now, self.buffer.age(now), start, self.buffer.q, self.buffer.v)
         self.begin()
+        self._tell_state()
 
     def _present_torque(self) -> Vector | None:
         """Return what the robot is under now: a command of somebody, or the measured effort."""
-        commanded = self._last_on_topic(_RECENT)
+        commanded = self._echo.last(_RECENT)
         if commanded is not None and commanded.any():
             self.get_logger().info('the ramp begins at the torque that is commanded already')
             return commanded
@@ -421,6 +515,7 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         if self.guard.state is GuardState.READY:
             self.buffer.clear()
             self.self_test.clear()
+        self._tell_state()
 
     def deactivate(self) -> None:
         """Ramp the torque down, on states taken here because the executor waits for us."""
@@ -454,6 +549,7 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         if self.is_configured:
             self.guard.disarm(time.monotonic())
             self._sleep(RAMP_PERIOD)
+            self._tell_state()
 
     def is_at_rest(self) -> bool:
         """Whether no torque is commanded."""
@@ -462,8 +558,17 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
     # Payload.
 
     def prepare_change(self, parameters: TorqueParametersT) -> Callable[[], None]:
-        """Build model and law for changed parameters."""
+        """
+        Build model and law for changed parameters.
+
+        Raises
+        ------
+        ConfigurationError
+            If a payload is too heavy for a joint.
+
+        """
         model = self.model_for(parameters)
+        self._require_bearable(model)
         law = self.make_law(model, parameters)
 
         def commit() -> None:
@@ -472,10 +577,15 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
 
         return commit
 
+    def _require_bearable(self, model: RobotModel) -> None:
+        q = self.buffer.q if self.buffer.is_complete else None
+        require_bearable(model, self.model, self.guard.settings.effort_limit, q)
+
     def _on_payload(self, message: bytes) -> None:
         try:
             payload = payload_from_bytes(message, self.parameters.payload_frame)
             model = self.model.with_payload(payload)
+            self._require_bearable(model)
             law = self.make_law(model, self.parameters)
         except ValueError:
             self.note_malformed()
@@ -499,11 +609,8 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         return Report(report.level, report.message, values)
 
     def _report_controller(self) -> Report:
-        report = self._controller.report()
-        if self._controller.mismatch:
-            self.guard.fail(time.monotonic(), self._controller.mismatch)
-        return report
+        return self._controller.report()
 
     def _report_states(self) -> Report:
         silent = self.buffer.silent_joints(time.monotonic(), self.parameters.state_timeout)
-        return state_report(self.buffer, self._state_counts, silent)
+        return state_report(self.buffer, self._state_counts, silent, self._effort)

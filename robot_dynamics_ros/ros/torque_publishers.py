@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
@@ -30,6 +31,9 @@ from robot_dynamics_ros.ros.qos import COMMAND_OUT, TORQUES
 from robot_dynamics_ros.ros.serialized import CommandTemplate, JointStateTemplate
 
 COMMAND_TOPIC = 'effort_controller/commands'
+_REMEMBERED = 64
+"""Number of own commands that are told from those of others."""
+
 TERMS = ('inertia', 'coriolis', 'gravity', 'friction', 'feedback')
 
 
@@ -61,6 +65,7 @@ class CommandPublisher:
         self._command = CommandTemplate(len(joint_names))
         self._publisher = node.create_publisher(Float64MultiArray, COMMAND_TOPIC, COMMAND_OUT)
         self.topic = self._publisher.topic_name
+        self._sent: deque[bytes] = deque(maxlen=_REMEMBERED)
 
     def ordered(self, tau: Vector) -> Vector:
         """Return torques in the order of the controller."""
@@ -77,8 +82,14 @@ class CommandPublisher:
 
     def send(self, tau: Vector) -> None:
         """Publish torques, shape (n,) [N m | N]."""
-        self._command.values[:] = tau[self._order]
+        values = self._command.values
+        values[:] = tau[self._order]
         self._publisher.publish(bytes(self._command))
+        self._sent.append(values.tobytes())
+
+    def has_sent(self, command: Vector) -> bool:
+        """Return whether a command from the topic is one of the last own ones."""
+        return command.tobytes() in self._sent
 
     def flush(self, timeout: float) -> None:
         """Wait until the last command has arrived, at most `timeout` [s]."""
@@ -105,7 +116,7 @@ class TorquePublishers:
     Attributes
     ----------
     topic : str
-    send_command, flush, in_model_order : callable
+    send_command, flush, in_model_order, has_sent : callable
         Those of `CommandPublisher`.
 
     """
@@ -119,6 +130,7 @@ class TorquePublishers:
         self.send_command = self._command.send
         self.flush = self._command.flush
         self.in_model_order = self._command.in_model_order
+        self.has_sent = self._command.has_sent
         self._torques = _Named(node, '~/torques', joint_names)
         self._terms = [_Named(node, f'~/torques/{term}', joint_names) for term in TERMS]
 

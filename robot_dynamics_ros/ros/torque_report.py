@@ -21,6 +21,7 @@ from typing import Any
 
 from robot_dynamics_ros.core.control.guard_state import GuardState
 from robot_dynamics_ros.core.control.joint_state_buffer import JointStateBuffer
+from robot_dynamics_ros.core.control.measured_effort import MeasuredEffort
 from robot_dynamics_ros.core.control.torque_guard import TorqueGuard
 from robot_dynamics_ros.ros.diagnostics import Changes, Level, Report
 
@@ -67,7 +68,12 @@ def _by_joint(what: str, names: Sequence[str], counts: Any) -> dict[str, int]:
     return {f'{what} {name}': int(count) for name, count in zip(names, counts)}
 
 
-def state_report(buffer: JointStateBuffer, counts: Changes, silent: Sequence[str]) -> Report:
+def state_report(
+    buffer: JointStateBuffer,
+    counts: Changes,
+    silent: Sequence[str],
+    effort: MeasuredEffort | None = None,
+) -> Report:
     """
     Report the joint states heard and rejected since the last report.
 
@@ -79,12 +85,16 @@ def state_report(buffer: JointStateBuffer, counts: Changes, silent: Sequence[str
         Remembers the counters of the last report.
     silent : sequence of str
         Joints whose state is missing or too old.
+    effort : MeasuredEffort, optional
+        What the measured efforts mean, if that is stated.
 
     """
     grown = counts.take(buffer.counters)
     dropped = {key: count for key, count in grown.items() if key not in _HARMLESS}
     values: dict[str, Any] = {f'messages {key}': count for key, count in grown.items()}
     values['velocity known'] = buffer.has_velocity
+    if effort is not None:
+        values['effort means'] = f'{effort.semantics.value} [{effort.unit}]'
     if buffer.ignored_names:
         values['joints ignored'] = buffer.ignored_names
     if silent:

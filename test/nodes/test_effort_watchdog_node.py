@@ -16,16 +16,20 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.node import Node
+from rclpy.parameter import Parameter
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
 from robot_dynamics_ros.core.control.guard_state import GuardState
 from robot_dynamics_ros.core.dynamics import generalized_gravity
+from robot_dynamics_ros.core.model.payload import Payload
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.nodes.effort_watchdog_node import EffortWatchdogNode
 from robot_dynamics_ros.resources import urdf_path
@@ -128,19 +132,114 @@ def test_controller_that_comes_back_is_given_way(graph: Graph) -> None:
     assert scene.reaches(GuardState.RAMPING_DOWN), 'it watches again'
 
 
-def test_hand_back_ends_its_commands(graph: Graph) -> None:
-    scene = Scene(graph, grace_time=30.0)
+def test_hand_back_waits_until_the_torque_is_down(graph: Graph) -> None:
+    scene = Scene(graph)
     client = graph.probe.create_client(Trigger, '/effort_watchdog_node/hand_back')
     assert graph.call(client, Trigger.Request()).message == 'watching already'
     scene.command(LEFT)
     assert scene.reaches(GuardState.RAMPING_DOWN)
     answer = graph.call(client, Trigger.Request())
+    assert not answer.success
+    assert 'bringing the torque down: no command for' in answer.message
+    assert scene.reaches(GuardState.FAULT), 'it goes on, because nobody else would'
+    assert graph.spin_until(lambda: not np.any(scene.commands[-1].data))
+    answer = graph.call(client, Trigger.Request())
     assert answer.success
-    assert 'no command for' in answer.message
-    graph.spin_for(0.1)
+    assert 'watching again; was fault: no command for' in answer.message
     count = len(scene.commands)
     graph.spin_for(0.3)
     assert len(scene.commands) == count
+    scene.command(LEFT)
+    assert scene.reaches(GuardState.RAMPING_DOWN), 'it watches again'
+
+
+def test_watchdog_that_was_held_up_hears_what_was_commanded_meanwhile(graph: Graph) -> None:
+    scene = Scene(graph)
+    scene.command(LEFT)
+    time.sleep(0.5)  # nothing runs in this process
+    other = [-value for value in LEFT]
+    scene.publisher.publish(Float64MultiArray(data=other))
+    graph.spin_for(0.05)
+    assert scene.node.guard.state is GuardState.READY
+    assert scene.reaches(GuardState.RAMPING_DOWN)
+    assert graph.spin_until(lambda: len(scene.commands) > 8)
+    assert scene.own_torques()[2].tolist() == other, 'not what it had heard before'
+
+
+def test_watchdog_that_was_held_up_listens_before_it_judges(graph: Graph) -> None:
+    scene = Scene(graph)
+    scene.command(LEFT)
+    time.sleep(0.5)
+    begin = time.monotonic()
+    graph.spin_for(0.05)
+    assert scene.node.guard.state is GuardState.READY, 'commands may still be on their way'
+    assert scene.reaches(GuardState.RAMPING_DOWN)
+    assert time.monotonic() - begin > 0.14, 'its command_timeout anew'
+
+
+def test_torque_that_was_left_behind_before_activation_is_brought_down(graph: Graph) -> None:
+    scene = Scene(graph)
+    scene.command(np.zeros(6))
+    scene.node.trigger_deactivate()
+    scene.command(LEFT)
+    graph.spin_for(0.3)
+    scene.node.trigger_activate()
+    assert scene.reaches(GuardState.FAULT)
+    assert graph.spin_until(lambda: not np.any(scene.commands[-1].data))
+
+
+def test_other_order_of_the_controller_leaves_only_the_ramp_to_zero(graph: Graph) -> None:
+    controller = Node('effort_controller')
+    controller.declare_parameter('joints', NAMES)  # the watchdog has another order
+    graph.nodes_of_others.append(controller)
+    graph.executor.add_node(controller)
+    scene = Scene(graph)
+    assert graph.spin_until(lambda: scene.statuses.level('controller') == 2)
+    assert 'set the parameter joints to that order' in scene.statuses.message('controller')
+    scene.command(LEFT)
+    assert scene.reaches(GuardState.RAMPING_DOWN)
+    assert 'holding' not in scene.node.guard.reason
+    assert scene.reaches(GuardState.FAULT)
+    torque = scene.own_torques()
+    assert (abs(torque) <= abs(np.array(LEFT)) + 1e-9).all()
+
+
+def test_signal_ends_it_after_those_that_it_watches(graph: Graph) -> None:
+    scene = Scene(graph, grace_time=30.0)
+    scene.command(LEFT)
+    scene.node.request_stop()
+    scene.node.begin_stop()
+    assert not scene.node.is_at_rest(), 'the other may still ramp down, or die on the way'
+    scene.command(0.5 * np.array(LEFT))
+    assert not scene.node.is_at_rest()
+    scene.command(np.zeros(6))
+    assert scene.node.is_at_rest()
+
+
+def test_torque_that_is_left_behind_during_a_stop_gets_no_grace(graph: Graph) -> None:
+    scene = Scene(graph, grace_time=30.0)
+    scene.command(LEFT)
+    scene.node.request_stop()
+    scene.node.begin_stop()
+    assert scene.reaches(GuardState.RAMPING_DOWN)
+    assert graph.spin_until(scene.node.is_at_rest, 2.0)
+    assert graph.spin_until(lambda: not np.any(scene.commands[-1].data))
+
+
+def test_payload_counts_in_the_torque_that_it_holds(graph: Graph) -> None:
+    scene = Scene(graph)
+    heavy = [Parameter('payload.frame', value='tool0'), Parameter('payload.mass', value=2000.0)]
+    result = scene.node.set_parameters_atomically(heavy)
+    assert not result.successful
+    assert 'the payload is too heavy' in result.reason
+    light = [heavy[0], Parameter('payload.mass', value=2.0)]
+    assert scene.node.set_parameters_atomically(light).successful
+    model = load_urdf(urdf_path('es5.urdf.xacro'), payload=Payload(2.0, 'tool0', np.zeros(3)))
+    expected = generalized_gravity(model, Q)[[1, 0, 2, 3, 4, 5]]
+    scene.command(LEFT)
+    assert scene.reaches(GuardState.FAULT)
+    held = np.isclose(scene.own_torques(), expected, rtol=0.0, atol=1e-9).all(axis=1)
+    assert held.any()
 
 
 def test_states_that_never_came_leave_only_the_ramp_to_zero(graph: Graph) -> None:

@@ -33,6 +33,7 @@ from node_processes import Processes
 from robot_dynamics_ros.core.dynamics import generalized_gravity
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.resources import urdf_path
+from robot_dynamics_ros.ros.cdr import read_command
 from robot_dynamics_ros.ros.qos import LATCHED
 from ros_graph import Graph, joint_state, Statuses
 
@@ -60,13 +61,20 @@ class Controller:
         self.states = graph.probe.create_publisher(JointState, 'joint_states', 1)
         self.commands: list[Any] = []
         self.times: list[float] = []
-        graph.probe.create_subscription(Float64MultiArray, COMMANDS, self._on_command, 100)
+        graph.probe.create_subscription(
+            Float64MultiArray, COMMANDS, self._on_command, 100, raw=True
+        )
         assert graph.matched(self.states)
         assert self.spin_sending(60.0, lambda: self.statuses.message('torque') == 'active')
 
-    def _on_command(self, message: Float64MultiArray) -> None:
-        self.commands = [np.array(message.data)]
-        self.times.append(time.monotonic())
+    def _on_command(self, message: bytes) -> None:
+        try:
+            command = read_command(message)
+        except ValueError:  # the garbage of this test
+            return
+        if command.shape == (len(NAMES),):
+            self.commands = [command]
+            self.times.append(time.monotonic())
 
     def send(self) -> None:
         self.states.publish(joint_state(NAMES, np.zeros(6), np.zeros(6)))
@@ -126,6 +134,7 @@ def test_garbage_on_every_topic_does_not_stop_the_commands(
         f'{name}/reference': (JointTrajectory, 10),
         f'{name}/payload': (InertiaStamped, LATCHED),
         'robot_description': (String, LATCHED),
+        COMMANDS: (Float64MultiArray, 1),
     }
     publishers = [graph.probe.create_publisher(kind, t, qos) for t, (kind, qos) in topics.items()]
     rng = np.random.default_rng(0)

@@ -395,6 +395,52 @@ def test_killed_plant_is_told_from_its_return(bench: Bench) -> None:
     bench.note('plant killed and started again', 'gravity, then zero', safe, 'reset, enable')
 
 
+def test_second_commander_is_named_and_outlived(bench: Bench) -> None:
+    if not bench.is_carrying():
+        bench.recover()
+    rival = bench.graph.probe.create_publisher(Float64MultiArray, COMMANDS, 1)
+    assert bench.graph.matched(rival, 3)  # controller, watchdog, plant
+    strange = Float64MultiArray(data=(0.98 * bench.gravity).tolist())
+    bench.commands.clear()
+    timer = bench.graph.probe.create_timer(0.05, lambda: rival.publish(strange))
+    assert bench.graph.spin_until(
+        lambda: 'commanded by /probe' in bench.statuses.message('publishers')
+    )
+    timer.cancel()
+    bench.graph.probe.destroy_publisher(rival)
+    bench.assert_bounded()
+    own = [at for at, data in bench.commands if not np.allclose(data, strange.data)]
+    assert np.diff(own).max() < TIMEOUT, 'the node goes on'
+    bench.graph.spin_for(0.3)
+    assert bench.is_carrying()
+    bench.note('second publisher of commands', 'kept, and that of the other', None, 'of itself')
+
+
+@pytest.mark.soak
+def test_controller_that_hangs_loses_the_torque_and_does_not_take_it_back(bench: Bench) -> None:
+    if not bench.is_carrying():
+        bench.recover()
+    assert bench.graph.spin_until(lambda: bench.statuses.message('watchdog') == 'under torque')
+    bench.commands.clear()
+    bench.controller.send_signal(signal.SIGSTOP)
+    began = time.monotonic()
+    try:
+        safe = bench.time_to_zero(began)
+    finally:
+        bench.controller.send_signal(signal.SIGCONT)
+    assert safe < COMMAND_TIMEOUT + GRACE + RAMP + SLACK
+    bench.graph.spin_for(1.0)
+    bench.assert_bounded()
+    assert not np.any(bench.commands[-1][1])
+    assert max(at for at, data in bench.commands if np.any(data)) - began < safe + 1e-3
+    assert bench.graph.spin_until(
+        lambda: 'no command was sent' in bench.statuses.message('torque')
+    )
+    reason = bench.statuses.message('torque')
+    bench.recover()
+    bench.note('controller hangs (SIGSTOP)', reason, safe, 'reset, enable')
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGKILL])
 def test_killed_controller_leaves_no_torque(bench: Bench, number: signal.Signals) -> None:

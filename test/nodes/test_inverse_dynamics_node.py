@@ -12,6 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -342,3 +343,56 @@ def test_velocity_that_is_not_sent_is_estimated(graph: Graph) -> None:
         arm.states.publish(state)
         assert graph.spin_until(lambda k=k: len(arm.commands) > count + k)
     np.testing.assert_allclose(arm.commands[-1].data, -np.array(KD), atol=1e-6)
+
+
+def moving_arm(graph: Graph, **parameters: Any) -> tuple[Any, StateFeed, Any]:
+    """Return an active node at rest in `Q`, its states, and what publishes references."""
+    node = graph.add(InverseDynamicsNode, **{**QUICK, **parameters})
+    feed = StateFeed(graph, NAMES)
+    feed.position = Q
+    references = graph.probe.create_publisher(JointTrajectory, REFERENCE, 10)
+    assert graph.spin_until(lambda: node.is_active and node.guard.state is GuardState.ACTIVE)
+    assert graph.matched(references)
+    return node, feed, references
+
+
+def test_states_that_come_back_find_the_arm_held_where_it_is(graph: Graph) -> None:
+    rates = [1500.0] * 3 + [280.0] * 3
+    node, feed, references = moving_arm(
+        graph,
+        recover_from_stale_state=True,
+        stale_state_policy='hold_gravity',
+        grace_time=3.0,
+        ramp_up_time=0.3,
+        effort_rate_limits=rates,
+    )
+    commands = graph.collect(Float64MultiArray, COMMANDS)
+    goal = Q + np.array([1.2, 0.0, 0.0, 0.0, 0.0, 0.0])
+    references.publish(message([1.5], [goal]))
+    assert graph.spin_until(lambda: node.references.accepted == 1)
+    feed.is_on = False
+    assert graph.spin_until(lambda: node.guard.state is GuardState.RAMPING_DOWN)
+    graph.spin_for(1.7)  # the reference has arrived at its goal by now, without the arm
+    commands.clear()
+    feed.is_on = True
+    assert graph.spin_until(lambda: node.guard.state is GuardState.ACTIVE)
+    graph.spin_for(0.3)
+    q, _, _ = node.follower.sample(node.buffer.stamp)
+    np.testing.assert_allclose(q, Q, rtol=0.0, atol=1e-12)
+    # The law holds the arm: no torque about the vertical axis, where the way was to lead.
+    assert abs(np.array([command.data[0] for command in commands])).max() < 1e-6
+
+
+@pytest.mark.parametrize('ending', ['disarmed', 'failed'])
+def test_reference_without_torque_is_rejected(graph: Graph, ending: str) -> None:
+    node, _, references = moving_arm(graph)
+    if ending == 'disarmed':
+        node.guard.disarm(monotonic())
+    else:
+        node.guard.fail(monotonic(), 'for a test')
+    assert graph.spin_until(lambda: not node.guard.state.is_commanding)
+    references.publish(message([1.5], [Q + 0.1]))
+    assert graph.spin_until(lambda: node.references.rejected == 1)
+    state = 'ready' if ending == 'disarmed' else 'fault'
+    assert node.references.rejection == f'the torque is not on but {state}'
+    assert node.references.accepted == 0

@@ -38,7 +38,7 @@ from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
 from robot_dynamics_ros.resources import urdf_path
 from robot_dynamics_ros.ros.qos import LATCHED
-from ros_graph import Graph, StateFeed, Statuses
+from ros_graph import Graph, joint_state, StateFeed, Statuses
 
 NAMES = [f'joint_{i}' for i in range(1, 7)]
 Q = np.array([0.3, -1.2, 1.0, -0.5, 0.4, 0.1])
@@ -201,11 +201,29 @@ def test_second_commander_is_named(arm: Arm) -> None:
     finally:
         rival.destroy_node()
     assert arm.graph.spin_until(lambda: arm.statuses.message('publishers') == 'as expected')
+
+
+def test_watchdog_may_command_instead_of_the_node_but_not_beside_it(arm: Arm) -> None:
+    graph = arm.graph
     watchdog = Node('effort_watchdog_node')
+    elsewhere = Node('effort_watchdog_node', namespace='elsewhere')
     try:
-        watchdog.create_publisher(Float64MultiArray, COMMANDS, 1)
-        arm.graph.spin_for(2.2)
+        publisher = watchdog.create_publisher(Float64MultiArray, COMMANDS, 1)
+        graph.spin_for(2.2)
         assert arm.statuses.message('publishers') == 'as expected'
+        elsewhere.create_publisher(Float64MultiArray, f'/{COMMANDS}', 1)
+        assert graph.spin_until(
+            lambda: 'by /elsewhere/effort_watchdog_node' in arm.statuses.message('publishers')
+        )
+        elsewhere.destroy_node()
+        assert graph.spin_until(lambda: arm.statuses.message('publishers') == 'as expected')
+        strange = Float64MultiArray(data=[1.0] * 6)
+        timer = graph.probe.create_timer(0.05, lambda: publisher.publish(strange))
+        assert graph.spin_until(
+            lambda: 'commanded by /effort_watchdog_node' in arm.statuses.message('publishers')
+        )
+        timer.cancel()
+        assert graph.spin_until(lambda: arm.statuses.message('publishers') == 'as expected')
     finally:
         watchdog.destroy_node()
 
@@ -229,8 +247,8 @@ def test_self_test_asks_what_the_effort_means(arm: Arm) -> None:
         ('torque', -1.0, False, 'joint_2: inverted'),
         ('torque', 0.0, False, 'joint_2: no gravity in the effort'),
         ('torque', 1000.0, False, 'joint_2: wrong scale'),
-        ('gravity_compensated', 0.0, True, 'joint_2: no gravity in the effort'),
-        ('gravity_compensated', 1.0, False, 'joint_2: agrees'),
+        ('gravity_compensated', 0.0, True, 'joint_2: agrees, no gravity in the effort'),
+        ('gravity_compensated', 1.0, False, 'joint_2: gravity is in the effort, though'),
     ],
 )
 def test_self_test_tells_sign_and_scale_of_a_robot_that_others_hold(
@@ -304,11 +322,176 @@ def test_ramp_begins_at_the_torque_that_somebody_else_commands(graph: Graph, age
         other.destroy_node()
 
 
+class Others:
+    """Somebody else who commands the arm."""
+
+    def __init__(self, arm: Arm) -> None:
+        self.arm = arm
+        self.publisher = arm.graph.probe.create_publisher(Float64MultiArray, COMMANDS, 10)
+        assert arm.graph.matched(self.publisher, 2)
+
+    def command(self, torque: Any) -> None:
+        self.publisher.publish(Float64MultiArray(data=list(map(float, torque))))
+
+
+def test_command_that_has_waited_long_is_no_start_of_a_ramp(graph: Graph) -> None:
+    arm = Arm(graph, ramp_up_time=1.0)
+    arm.enable(False)
+    assert arm.reaches(GuardState.READY)
+    others = Others(arm)
+    others.command(0.6 * arm.gravity)
+    time.sleep(1.3)  # nothing runs in this process: the message waits
+    arm.commands.clear()
+    graph.spin_for(0.1)
+    assert arm.enable(True).success
+    assert graph.spin_until(lambda: arm.node.guard.state is GuardState.ACTIVE)
+    shoulder = abs(arm.torques()[:, 1] / arm.gravity[1])
+    own = shoulder[(shoulder > 0.0) & (abs(shoulder - 0.6) > 1e-9)]
+    assert own[0] < 0.05, 'from zero'
+
+
+def test_nonsense_on_the_topic_hides_no_good_command(graph: Graph) -> None:
+    arm = Arm(graph, ramp_up_time=1.0)
+    arm.enable(False)
+    assert arm.reaches(GuardState.READY)
+    others = Others(arm)
+    present = 0.6 * arm.gravity
+    others.command(present)
+    others.command([1.0])
+    others.command([float('nan')] * 6)
+    assert graph.spin_until(lambda: np.isnan(arm.commands[-1].data).all())
+    arm.commands.clear()
+    assert arm.enable(True).success
+    assert graph.spin_until(lambda: len(arm.commands) > 5)
+    np.testing.assert_allclose(arm.torques()[0], present, atol=1e-3 * abs(present).max())
+
+
+def test_node_does_not_fight_who_has_commanded_in_its_silence(graph: Graph) -> None:
+    # A node that waits 0.8 s for states is silent for so long; a watchdog is less patient.
+    rates = [1500.0] * 6
+    arm = Arm(graph, state_timeout=0.8, ramp_down_time=0.5, effort_rate_limits=rates)
+    others = Others(arm)
+    arm.feed.is_on = False
+    graph.spin_for(0.2)
+    arm.commands.clear()
+    for share in (0.9, 0.6, 0.3):
+        others.command(share * arm.gravity)
+        graph.spin_for(0.05)
+    arm.feed.is_on = True
+    assert arm.reaches(GuardState.FAULT)
+    assert 'somebody else has commanded in a pause of 0.' in arm.node.guard.reason
+    assert graph.spin_until(lambda: not np.any(arm.commands[-1].data))
+    torque = arm.torques()[2:]
+    assert (abs(torque) <= 0.3 * abs(arm.gravity) + 1e-9).all(), 'down from what it found'
+    assert (abs(np.diff(torque, axis=0)) <= 0.02 * 1500.0).all()
+    assert len(torque) > 5, 'a ramp'
+
+
+def test_states_that_stay_away_are_answered_from_what_somebody_else_commands(
+    graph: Graph,
+) -> None:
+    arm = Arm(graph, state_timeout=0.5, grace_time=1.0)
+    others = Others(arm)
+    arm.feed.is_on = False
+    graph.spin_for(0.2)
+    arm.commands.clear()
+    others.command(0.3 * arm.gravity)
+    assert arm.reaches(GuardState.RAMPING_DOWN)
+    assert 'holding the gravity torque' in arm.node.guard.reason
+    assert graph.spin_until(lambda: len(arm.commands) > 5)
+    shoulder = arm.torques()[1:, 1] / arm.gravity[1]
+    assert shoulder[0] < 0.9, 'from there'
+    assert graph.spin_until(
+        lambda: np.allclose(arm.commands[-1].data, arm.gravity, rtol=0.0, atol=1e-9)
+    ), 'to the torque that holds the arm'
+
+
+def test_torque_that_begins_with_the_watchdog_still_on_is_no_contest(graph: Graph) -> None:
+    arm = Arm(graph)
+    arm.enable(False)
+    assert arm.reaches(GuardState.READY)
+    others = Others(arm)
+    others.command(0.9 * arm.gravity)
+    assert arm.enable(True).success
+    others.command(0.9 * arm.gravity)  # it has not heard of it yet
+    assert arm.reaches(GuardState.ACTIVE)
+    assert not arm.node._is_contested()
+
+
+def test_state_of_the_torque_is_told_to_whoever_comes(graph: Graph) -> None:
+    told = graph.collect(String, 'gravity_compensation_node/torque_state', LATCHED)
+    arm = Arm(graph)
+    late = graph.collect(String, 'gravity_compensation_node/torque_state', LATCHED)
+    assert graph.spin_until(lambda: late)
+    assert late[0].data == 'active'
+    arm.enable(False)
+    assert arm.reaches(GuardState.READY)
+    assert graph.spin_until(lambda: told[-1].data == 'ready')
+    arm.enable(True)
+    assert arm.reaches(GuardState.ACTIVE)
+    arm.feed.is_on = False
+    assert graph.spin_until(lambda: told[-1].data.startswith('fault'))
+    arm.node.trigger_deactivate()
+    arm.node.trigger_cleanup()
+    assert graph.spin_until(lambda: told[-1].data == 'unconfigured')
+    states = [each.data.split(':')[0] for each in told]
+    down = ['ramping_up', 'active', 'ramping_down']
+    assert [state for state in states if state != 'unconfigured'] == [
+        'ready',
+        *down,
+        'ready',
+        *down,
+        'fault',
+    ]
+    reasons = [each.data for each in told if each.data.startswith('fault')]
+    assert 'fault: joint state is' in reasons[0]
+
+
+def test_torque_is_not_switched_on_while_a_speed_is_unknown(graph: Graph) -> None:
+    arm = Arm(graph, state_timeout=5.0)
+    arm.enable(False)
+    assert arm.reaches(GuardState.READY)
+    arm.feed.is_on = False
+    graph.spin_for(0.1)
+    arm.node.buffer.clear()
+    arm.feed.publisher.publish(joint_state(NAMES, Q))
+    assert graph.spin_until(lambda: arm.node.buffer.is_complete)
+    answer = arm.enable(True)
+    assert not answer.success
+    assert 'the speed of joint_1 is not known' in answer.message
+    graph.spin_for(0.1)
+    arm.feed.publisher.publish(joint_state(NAMES, Q))
+    assert graph.spin_until(lambda: arm.node.buffer.has_velocity)
+    assert arm.enable(True).success
+
+
+def test_payload_that_no_joint_could_hold_is_refused(arm: Arm) -> None:
+    model = arm.node.model
+    heavy = [Parameter('payload.frame', value='tool0'), Parameter('payload.mass', value=2000.0)]
+    result = arm.node.set_parameters_atomically(heavy)
+    assert not result.successful
+    assert 'the payload is too heavy: joint_' in result.reason
+    assert 'its effort limit is' in result.reason
+    publisher = arm.graph.probe.create_publisher(
+        InertiaStamped, '/gravity_compensation_node/payload', LATCHED
+    )
+    message = InertiaStamped()
+    message.header.frame_id = 'tool0'
+    for mass in (2000.0, 1e300):
+        message.inertia.m = mass
+        publisher.publish(message)
+        arm.graph.spin_for(0.3)
+    assert arm.node.model is model
+    np.testing.assert_array_equal(arm.commands[-1].data, arm.gravity)
+
+
 def controller(graph: Graph, joints: list[str], interface: str = 'effort') -> Node:
-    """Return what answers like a forward_command_controller with these parameters."""
+    """Return what answers like a forward_command_controller with these parameters, if given."""
     node = Node('effort_controller')
-    node.declare_parameter('joints', joints)
-    node.declare_parameter('interface_name', interface)
+    if joints:
+        node.declare_parameter('joints', joints)
+    if interface:
+        node.declare_parameter('interface_name', interface)
     graph.nodes_of_others.append(node)
     graph.executor.add_node(node)
     return node
@@ -328,6 +511,8 @@ def test_controller_with_the_same_joints_is_found(graph: Graph) -> None:
         (NAMES[::-1], 'effort', 'takes commands for joint_6, joint_5, joint_4, joint_3, joint_2'),
         (NAMES[:5], 'effort', 'set the parameter joints to that order'),
         (NAMES, 'position', "as position, not 'effort': set interface_name"),
+        (NAMES[::-1], '', 'takes commands for joint_6'),
+        ([], 'position', "as position, not 'effort'"),
     ],
 )
 def test_other_joints_of_the_controller_keep_the_torque_off(
@@ -354,6 +539,74 @@ def test_torque_ends_when_a_wrong_controller_comes_later(arm: Arm) -> None:
     answer = arm.enable(True)
     assert not answer.success
     assert 'takes commands for joint_6' in answer.message
+
+
+def test_controller_that_comes_back_is_asked_again(graph: Graph) -> None:
+    first = controller(graph, NAMES)
+    arm = Arm(graph)
+    assert graph.spin_until(lambda: 'has the same joints' in arm.statuses.message('controller'))
+    graph.nodes_of_others.remove(first)
+    graph.executor.remove_node(first)
+    first.destroy_node()
+    assert graph.spin_until(
+        lambda: 'no /effort_controller answers' in arm.statuses.message('controller')
+    )
+    assert arm.node.guard.state is GuardState.ACTIVE
+    controller(graph, NAMES[::-1])
+    assert arm.reaches(GuardState.FAULT)
+    assert 'takes commands for joint_6' in arm.node.guard.reason
+
+
+def test_controller_is_asked_again_when_the_torque_is_switched_on(graph: Graph) -> None:
+    other = controller(graph, NAMES)
+    arm = Arm(graph, state_timeout=2.0)  # the answer cannot come while this process waits for it
+    assert graph.spin_until(lambda: 'has the same joints' in arm.statuses.message('controller'))
+    arm.enable(False)
+    assert arm.reaches(GuardState.READY)
+    graph.spin_for(1.2)
+    # As after a change that nobody has noticed.
+    other.set_parameters([Parameter('joints', value=NAMES[::-1])])
+    arm.enable(True)
+    assert arm.reaches(GuardState.FAULT)
+    assert 'takes commands for joint_6' in arm.node.guard.reason
+
+
+def test_controller_without_joints_is_not_taken_for_one_with_the_same(graph: Graph) -> None:
+    controller(graph, [])
+    arm = Arm(graph)
+    assert graph.spin_until(
+        lambda: (
+            arm.statuses.message('controller')
+            == '/effort_controller states no joints: not compared'
+        )
+    )
+    assert arm.statuses.level('controller') == 1
+
+
+def test_controller_that_does_not_answer_is_a_warning_and_no_obstacle(graph: Graph) -> None:
+    silent = Node('effort_controller')  # nobody spins it
+    graph.nodes_of_others.append(silent)
+    # The states of this process stand still while the node waits for the answer.
+    parameters = {**PARAMETERS, 'autostart': False, 'state_timeout': 2.0}
+    node = graph.add(GravityCompensationNode, **parameters)
+    statuses = Statuses(graph)
+    feed = StateFeed(graph, NAMES)
+    feed.position = Q
+    assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+    assert graph.spin_until(lambda: node.buffer.has_velocity)
+    assert graph.spin_until(lambda: node._controller.is_waiting)
+    assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS, 'by hand, at any time'
+    assert graph.spin_until(lambda: node.guard.state is GuardState.ACTIVE)
+    assert graph.spin_until(lambda: 'does not answer' in statuses.message('controller'))
+    assert statuses.level('controller') == 1
+
+
+def test_topic_of_the_node_itself_belongs_to_no_controller(graph: Graph) -> None:
+    remapping = ['--ros-args', '-r', f'{COMMANDS}:=~/commands']
+    arm = Arm(graph, node={'cli_args': remapping})
+    assert graph.spin_until(
+        lambda: arm.statuses.message('controller') == 'the commands go to no controller'
+    )
 
 
 def test_stopped_clock_changes_no_torque(graph: Graph) -> None:
@@ -454,7 +707,7 @@ def test_description_that_comes_late_changes_nothing_until_the_next_configuratio
     assert arm.node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
     assert arm.node.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
     arm.node.set_parameters([Parameter('robot_description_file', value='')])
-    assert graph.spin_until(lambda: arm.node._description == description)
+    assert graph.spin_until(lambda: arm.node.description == description)
     # The pendulum is a good robot; the others are refused in one line.
     expected = arm.node.trigger_configure()
     assert (expected == TransitionCallbackReturn.SUCCESS) == ('pendulum' in description)
@@ -479,3 +732,29 @@ def test_senseless_parameters_are_refused_as_a_whole_while_active(arm: Arm) -> N
     arm.graph.spin_for(0.2)
     assert arm.node.guard.state is GuardState.ACTIVE
     np.testing.assert_array_equal(arm.commands[-1].data, arm.gravity)
+
+
+def test_continuous_joint_may_wrap(graph: Graph) -> None:
+    file = urdf_path('pendulum.urdf')
+    assert 'type="continuous"' in file.read_text()
+    node = graph.add(
+        GravityCompensationNode,
+        **{**PARAMETERS, 'robot_description_file': str(file), 'max_joint_speed': [20.0]},
+    )
+    (name,) = load_urdf(file).joint_names
+    feed = StateFeed(graph, [name])
+    feed.position, feed.velocity = [3.1], ()
+    commands = graph.collect(Float64MultiArray, COMMANDS)
+    assert graph.spin_until(lambda: node.is_configured and node.guard.state is GuardState.ACTIVE)
+    commands.clear()
+    fastest = 0.0
+    for angle in np.arange(3.1, 3.5, 0.005):
+        feed.position = [(angle + np.pi) % (2.0 * np.pi) - np.pi]
+        graph.spin_for(0.01)
+        fastest = max(fastest, abs(node.buffer.v[0]))
+    assert feed.position[0] < 0.0, 'it has wrapped'
+    assert node.guard.state is GuardState.ACTIVE
+    assert node.buffer.counters['position_jump'] == 0
+    assert fastest < 5.0, 'no turn back by 2 pi'
+    torque = np.array([command.data[0] for command in commands])
+    assert abs(np.diff(torque)).max() < 0.1 * max(abs(torque).max(), 1.0)

@@ -16,17 +16,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 import pytest
 
+from robot_dynamics_ros.core.control.guard_state import GuardState
+from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
 from robot_dynamics_ros.nodes.joint_force_relay_node import JointForceRelayNode
 from robot_dynamics_ros.resources import urdf_path
-from ros_graph import Graph
+from ros_graph import Graph, StateFeed
 
 MODULE = 'robot_dynamics_ros.ros.wait_for_state'
 
@@ -42,13 +45,52 @@ def relay(graph: Graph) -> JointForceRelayNode:
     return node
 
 
+Start = Callable[..., 'subprocess.Popen[bytes]']
+
+
 @pytest.fixture
-def waiting() -> Iterator[subprocess.Popen[bytes]]:
-    words = ['joint_force_relay_node', 'active', '--for', '0.5', '--ros-args', '-r', '__ns:=/arm']
-    process = subprocess.Popen([sys.executable, '-m', MODULE, *words])
-    yield process
-    process.kill()
-    process.wait()
+def start() -> Iterator[Start]:
+    started = []
+
+    def start(*words: str) -> subprocess.Popen[bytes]:
+        given = [*words, '--for', '0.5', '--ros-args', '-r', '__ns:=/arm']
+        started.append(subprocess.Popen([sys.executable, '-m', MODULE, *given]))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def waiting(start: Start) -> subprocess.Popen[bytes]:
+    return start('joint_force_relay_node', 'active')
+
+
+class Arm:
+    """An active node that commands torque, in the namespace of the program."""
+
+    def __init__(self, graph: Graph, **parameters: Any) -> None:
+        names = [f'joint_{number}' for number in range(1, 7)]
+        values = {
+            'robot_description_file': str(urdf_path('es5.urdf.xacro')),
+            'gravity_compensated_by_hardware': False,
+            'stale_state_policy': 'ramp_down',
+            'ramp_up_time': 0.1,
+            'ramp_down_time': 0.1,
+            'crosscheck': False,
+            **parameters,
+        }
+        self.node = graph.add(GravityCompensationNode, node={'namespace': 'arm'}, **values)
+        self.feed = StateFeed(graph, names, topic='/arm/joint_states')
+        self.node.trigger_configure()
+        assert graph.spin_until(lambda: self.node.buffer.has_velocity)
+        self.node.trigger_activate()
+        assert graph.spin_until(lambda: self.node.guard.state.is_commanding)
+
+    def is_carrying(self) -> bool:
+        return self.node.guard.state is GuardState.ACTIVE
 
 
 def test_it_ends_when_the_node_has_been_active_for_a_while(
@@ -71,3 +113,46 @@ def test_it_fails_when_it_is_interrupted(
     waiting.send_signal(signal.SIGINT)
     assert graph.spin_until(lambda: waiting.poll() is not None)
     assert waiting.returncode == 1
+
+
+def test_carrying_is_more_than_active(graph: Graph, start: Start) -> None:
+    arm = Arm(graph, ramp_up_time=60.0)
+    waiting = start('gravity_compensation_node', 'carrying')
+    graph.spin_for(3.0)
+    assert waiting.poll() is None, 'it still ramps up'
+    arm.node.begin_stop()
+    assert graph.spin_until(lambda: not arm.node.guard.state.is_commanding)
+    graph.spin_for(1.0)
+    assert waiting.poll() is None, 'active, but switched off'
+
+
+def test_it_ends_when_the_whole_torque_is_on(graph: Graph, start: Start) -> None:
+    arm = Arm(graph)
+    assert graph.spin_until(arm.is_carrying)
+    waiting = start('gravity_compensation_node', 'carrying')
+    assert graph.spin_until(lambda: waiting.poll() is not None)
+    assert waiting.returncode == 0
+
+
+def test_fault_ends_it_without_success(graph: Graph, start: Start) -> None:
+    arm = Arm(graph)
+    assert graph.spin_until(arm.is_carrying)
+    arm.node.guard.fail(time.monotonic(), 'for a test')
+    assert graph.spin_until(lambda: arm.node.guard.state is GuardState.FAULT)
+    waiting = start('gravity_compensation_node', 'carrying')
+    assert graph.spin_until(lambda: waiting.poll() is not None)
+    assert waiting.returncode == 1
+
+
+def test_it_waits_for_a_second_node(
+    graph: Graph, start: Start, relay: JointForceRelayNode
+) -> None:
+    arm = Arm(graph)
+    assert graph.spin_until(arm.is_carrying)
+    relay.trigger_configure()
+    waiting = start('gravity_compensation_node', 'carrying', '--beside', 'joint_force_relay_node')
+    graph.spin_for(3.0)
+    assert waiting.poll() is None
+    relay.trigger_activate()
+    assert graph.spin_until(lambda: waiting.poll() is not None)
+    assert waiting.returncode == 0

@@ -18,6 +18,10 @@ The stream of commands to a robot, seen by somebody who may have to take its pla
 The watcher hears its own commands, too, when it publishes on the same topic. They are told from
 those of others by their numbers: it remembers what it has sent.
 
+Silence proves nothing while the watcher itself was held up: the command that it knows may be an
+old one. So after a pause of its own the silence is counted anew, but only once in each silence, so
+that a watcher on a slow machine comes to a verdict, too.
+
 """
 
 from __future__ import annotations
@@ -33,6 +37,9 @@ from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 
 _REMEMBERED = 256
+
+_HELD_UP = 0.05
+"""Time between two looks after which commands may have been missed [s]."""
 
 
 class CommandOutcome(str, Enum):
@@ -76,6 +83,8 @@ class CommandWatch:
         self.last: Vector = np.zeros(n)
         self.counters = dict.fromkeys((outcome.value for outcome in CommandOutcome), 0)
         self._received = -inf
+        self._looked = -inf
+        self._is_excused = False
         self._sent: deque[bytes] = deque(maxlen=_REMEMBERED)
 
     def note_sent(self, command: Vector) -> None:
@@ -112,6 +121,7 @@ class CommandWatch:
             return CommandOutcome.NOT_FINITE
         self.last[:] = command
         self._received = now
+        self._is_excused = False
         self._sent.clear()
         return CommandOutcome.ACCEPTED
 
@@ -126,6 +136,23 @@ class CommandWatch:
     def silence(self, now: float) -> float:
         """Return the time since the last command of others [s]; inf before the first."""
         return now - self._received
+
+    def look(self, now: float) -> bool:
+        """
+        Note that the watcher is awake; to be called all the time, before `is_abandoned`.
+
+        Returns
+        -------
+        was_held_up : bool
+            Whether it has not looked for so long that commands may still be on their way to it.
+
+        """
+        was_held_up = -inf < self._looked < now - _HELD_UP
+        self._looked = now
+        if was_held_up and not self._is_excused:
+            self._is_excused = True
+            self._received = max(self._received, now)
+        return was_held_up
 
     def is_abandoned(self, now: float) -> bool:
         """Whether the robot is under torque and nobody has commanded it for too long."""

@@ -35,6 +35,11 @@ class GuardState(str, Enum):
     FAULT = 'fault'
 
     @property
+    def is_up(self) -> bool:
+        """Whether the torque is that of the control law, or on the way there."""
+        return self is GuardState.RAMPING_UP or self is GuardState.ACTIVE
+
+    @property
     def is_commanding(self) -> bool:
         """Whether the robot is under torque from here."""
         return self is not GuardState.READY and self is not GuardState.FAULT

@@ -44,7 +44,10 @@ LEAST_TORQUE = 0.5
 """Expected torque below which nothing is said about a joint [N m | N]."""
 
 STILL = 0.02
-"""Largest mean speed of a joint that stands still [rad/s | m/s]."""
+"""Largest root mean square speed of a joint that stands still [rad/s | m/s]."""
+
+BLOCK = 5
+"""Number of samples that are averaged first, against the noise of velocities."""
 
 FEWEST = 20
 """Number of samples without which nothing is said."""
@@ -57,7 +60,14 @@ class Verdict(str, Enum):
     INVERTED = 'inverted'
     WRONG_SCALE = 'wrong scale'
     ABSENT = 'no gravity in the effort: compensated by the robot, or its brakes are on'
+    ABSENT_AS_STATED = 'agrees, no gravity in the effort'
+    PRESENT = 'gravity is in the effort, though effort_semantics is gravity_compensated'
     UNKNOWN = 'cannot tell'
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the torques agree with what was stated."""
+        return self is Verdict.AGREES or self is Verdict.ABSENT_AS_STATED
 
 
 @dataclass(frozen=True)
@@ -87,7 +97,13 @@ class JointVerdict:
 
 
 def compare_torques(
-    joint_names: Sequence[str], velocity: Matrix, measured: Matrix, expected: Matrix
+    joint_names: Sequence[str],
+    velocity: Matrix,
+    measured: Matrix,
+    expected: Matrix,
+    *,
+    is_absent: bool = False,
+    still: float = STILL,
 ) -> tuple[JointVerdict, ...]:
     """
     Judge each joint of a robot at rest.
@@ -102,6 +118,10 @@ def compare_torques(
         Measured torques, gravity included [N m | N]; NaN where unknown.
     expected : ndarray, shape (n_samples, n)
         Torques that the robot should have [N m | N].
+    is_absent : bool
+        Whether the measured torques should lack the expected ones, which are those of gravity.
+    still : float
+        Largest root mean square speed of a joint that stands still [rad/s | m/s].
 
     Returns
     -------
@@ -118,20 +138,27 @@ def compare_torques(
         if array.shape != shape:
             raise DimensionError(name, shape, array.shape)
     return tuple(
-        _judge(joint, velocity[:, i], measured[:, i], expected[:, i])
+        _judge(joint, velocity[:, i], measured[:, i], expected[:, i], is_absent, still)
         for i, joint in enumerate(joint_names)
     )
 
 
-def _judge(joint: str, velocity: Vector, measured: Vector, expected: Vector) -> JointVerdict:
+def _judge(
+    joint: str,
+    velocity: Vector,
+    measured: Vector,
+    expected: Vector,
+    is_absent: bool,
+    still: float,
+) -> JointVerdict:
     def unknown(why: str) -> JointVerdict:
         return JointVerdict(joint, Verdict.UNKNOWN, nan, why)
 
     known = np.isfinite(measured)
     if known.sum() < FEWEST:
         return unknown(f'{int(known.sum())} measured efforts, at least {FEWEST} are needed')
-    speed = abs(float(velocity[known].mean()))
-    if not speed <= STILL:
+    speed = _speed(velocity[known])
+    if not speed <= still:
         return unknown(f'it moves with {speed:.3g} rad/s or m/s; it has to stand still')
     mean, wanted = float(measured[known].mean()), float(expected[known].mean())
     noise = float(measured[known].std()) / np.sqrt(known.sum() / 4.0)
@@ -139,7 +166,10 @@ def _judge(joint: str, velocity: Vector, measured: Vector, expected: Vector) -> 
         return unknown(f'{wanted:.3g} N m or N are expected, too few; bend the arm')
     ratio = mean / wanted
     detail = f'{mean:.3g} measured, {wanted:.3g} N m or N expected'
-    if abs(ratio) < ABSENT:
+    if is_absent:
+        detail = f'{mean:.3g} measured, gravity needs {wanted:.3g} N m or N'
+        verdict = Verdict.ABSENT_AS_STATED if abs(ratio) < ABSENT else Verdict.PRESENT
+    elif abs(ratio) < ABSENT:
         verdict = Verdict.ABSENT
     elif AGREEING[0] <= ratio <= AGREEING[1]:
         verdict = Verdict.AGREES
@@ -148,3 +178,9 @@ def _judge(joint: str, velocity: Vector, measured: Vector, expected: Vector) -> 
     else:
         verdict = Verdict.WRONG_SCALE
     return JointVerdict(joint, verdict, ratio, f'{detail}, ratio {ratio:.2f}')
+
+
+def _speed(velocity: Vector) -> float:
+    """Return the root mean square of the means of a few samples each."""
+    blocks = velocity[: len(velocity) // BLOCK * BLOCK].reshape(-1, BLOCK).mean(axis=1)
+    return float(np.sqrt(np.mean(blocks**2)))

@@ -136,13 +136,15 @@ class StateLimits:
         Parameters
         ----------
         q, v : array_like, shape (n,)
-            Measured positions and velocities. NaN among the velocities counts as inside.
+            Measured positions and velocities; NaN for one that is not known.
 
         """
         q, v = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
         for name, position, speed in zip(self.joint_names, q, abs(v)):
             if not isfinite(position):
                 return f'the position of {name} is not known'
+            if not isfinite(speed) and self.arming_speed < inf:
+                return f'the speed of {name} is not known'
             if speed > self.arming_speed:
                 return (
                     f'{name} moves with {speed:.4g} rad/s or m/s, the robot must be slower than '

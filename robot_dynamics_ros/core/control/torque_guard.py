@@ -76,9 +76,7 @@ class TorqueGuard:
         self.reason = ''
         self.saturation_counts = np.zeros(n, dtype=np.int64)
         self.rate_limit_counts = np.zeros(n, dtype=np.int64)
-        self._limit = settings.effort_limit
-        self._negative_limit = -settings.effort_limit
-        self._rate = np.minimum(settings.effort_rate_limit, _LARGE)
+        self._take_limits(settings)
         self._none = np.zeros(n, dtype=bool)
         self._none.setflags(write=False)
         self._tau = np.zeros(n)  # last output
@@ -99,6 +97,12 @@ class TorqueGuard:
         self._ramp_is_over = False
         self._ends_in_fault = False
         self._is_stale = False
+
+    def _take_limits(self, settings: GuardSettings) -> None:
+        self._limit = settings.effort_limit
+        self._negative_limit = -settings.effort_limit
+        self._bound = np.nan_to_num(settings.effort_limit, nan=inf, posinf=inf)
+        self._rate = np.minimum(settings.effort_rate_limit, _LARGE)
 
     def arm(
         self,
@@ -206,9 +210,8 @@ class TorqueGuard:
             What the robot is commanded now, if that is not the last output [N m | N].
 
         """
-        if tau is not None and self.state.is_commanding:
-            self._tau = self._start_torque(tau)
-            self._last_step = now
+        if tau is not None:
+            self.continue_from(now, tau)
         if self.state in (GuardState.RAMPING_UP, GuardState.ACTIVE):
             self._ramp_down(now, reason, ends_in_fault=True)
         elif self.state is GuardState.RAMPING_DOWN:
@@ -220,6 +223,43 @@ class TorqueGuard:
         elif self.state is GuardState.READY:
             self.state = GuardState.FAULT
             self.reason = reason
+
+    def continue_from(self, now: float, tau: Any) -> None:
+        """
+        Take note that the robot under torque is commanded something else than the last output.
+
+        The next output begins there.
+
+        Parameters
+        ----------
+        now : float
+            Time on the steady clock [s].
+        tau : array_like, shape (n,)
+            What somebody else has commanded [N m | N].
+
+        """
+        if self.state.is_commanding:
+            self._tau = self._start_torque(tau)
+            self._last_step = now
+
+    def let_go(self, reason: str) -> None:
+        """
+        Go to the fault state at once, without a word: somebody else has the robot.
+
+        Only for when it is not known what the robot is commanded now, so that any output could be
+        a step.
+
+        Parameters
+        ----------
+        reason : str
+            What is wrong.
+
+        """
+        if self.state.is_commanding:
+            self._tau = np.zeros_like(self._tau)
+            self._hold = None
+            self._ends_in_fault, self.reason = True, reason
+            self._arrive()
 
     def _fail_on_the_way_down(self, now: float, reason: str) -> None:
         """Go on down from the last output, to end when it was promised, without a law."""
@@ -347,7 +387,7 @@ class TorqueGuard:
         change = tau - self._tau
         rate_limited = abs(change) > largest
         if any_true(rate_limited):
-            tau = self._tau + np.clip(change, -largest, largest)
+            tau = self._inside(self._tau + np.clip(change, -largest, largest))
             self.rate_limit_counts += rate_limited
         self._tau = tau
         self._last_step = now
@@ -432,13 +472,18 @@ class TorqueGuard:
                 return self._wanted
         blend = self._start + self._weight * (self._wanted - self._start)
         if up:
-            return blend
+            return self._inside(blend)
         if self._hold is not None:
             time = min(duration, self.settings.grace_time)
             held = _smooth(min(now, self._ramp_began) - self._grace_began, time)
             blend = blend + held * (self._hold - blend)
         self._ramp_is_over = now - self._ramp_began >= duration
-        return (1.0 - s) * blend
+        return self._inside((1.0 - s) * blend)
+
+    def _inside(self, tau: Vector) -> Vector:
+        """Return the torque without what rounding has put beyond a limit."""
+        inside: Vector = np.minimum(np.maximum(tau, -self._bound), self._bound)
+        return inside
 
     def _arrive(self) -> None:
         """End the way down at zero torque."""
@@ -461,9 +506,7 @@ class TorqueGuard:
         if settings.unstated_limits and self.state.is_commanding:
             raise ConfigurationError(f'no effort limit for {", ".join(settings.unstated_limits)}')
         self.settings = settings
-        self._limit = settings.effort_limit
-        self._negative_limit = -settings.effort_limit
-        self._rate = np.minimum(settings.effort_rate_limit, _LARGE)
+        self._take_limits(settings)
         if self.state.is_commanding:
             for name in ('_tau', '_wanted', '_start'):
                 clipped = np.clip(getattr(self, name), self._negative_limit, self._limit)
@@ -480,6 +523,11 @@ class TorqueGuard:
             f'{names[i]}: {self._asked[i]:.4g} wanted, limit {self._limit[i]:.4g}'
             for i in np.flatnonzero(result.saturated)
         )
+
+    @property
+    def is_recovering(self) -> bool:
+        """Whether the next wanted torque ends a ramp down for want of states."""
+        return self._is_stale and self.settings.recover_from_stale_state
 
     @property
     def tau(self) -> Vector:

@@ -93,3 +93,35 @@ def test_echo_that_comes_late_is_still_known() -> None:
     watch.note_sent(np.zeros(2))
     watch.forget()
     assert watch.take([0.0, 0.0], 10.3) is CommandOutcome.OWN
+
+
+def test_silence_while_the_watcher_itself_was_held_up_proves_nothing() -> None:
+    watch = CommandWatch(2, 0.2)
+    watch.take([3.0, -1.0], 10.0)
+    for k in range(10):
+        assert not watch.look(10.0 + 0.005 * k)
+    assert watch.look(11.0), 'a pause of a second'
+    assert not watch.is_abandoned(11.0), 'what came meanwhile has not been heard yet'
+    assert not watch.look(11.005)
+    assert not watch.is_abandoned(11.19)
+    assert watch.is_abandoned(11.21), 'and now it is silence'
+
+
+def test_watcher_that_is_held_up_again_and_again_comes_to_a_verdict() -> None:
+    watch = CommandWatch(2, 0.25)
+    watch.take([3.0, -1.0], 10.0)
+    abandoned = []
+    for k in range(10):
+        watch.look(10.0 + 0.1 * k)
+        abandoned.append(watch.is_abandoned(10.0 + 0.1 * k))
+    assert abandoned == [False] * 4 + [True] * 6
+    watch.take([3.0, -1.0], 11.0)
+    watch.look(11.3)
+    assert not watch.is_abandoned(11.3), 'another silence'
+
+
+def test_first_look_is_no_pause() -> None:
+    watch = CommandWatch(2, 0.2)
+    watch.take([3.0, -1.0], 10.0)
+    assert not watch.look(10.5)
+    assert watch.is_abandoned(10.5)

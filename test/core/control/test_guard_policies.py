@@ -297,3 +297,58 @@ def test_failure_may_begin_at_what_somebody_else_commands() -> None:
     assert (abs(first.tau) <= [3.0, 1.0]).all()
     run.go(DOWN + PERIOD)
     assert run.guard.state is GuardState.FAULT
+
+
+def test_recovery_is_announced_before_the_torque_that_ends_it() -> None:
+    for recovers in (True, False):
+        run = Run(recover_from_stale_state=recovers)
+        assert not run.guard.is_recovering
+        run.go_blind(0.3)
+        assert run.guard.is_recovering is recovers
+        run.go(PERIOD)
+        assert not (recovers and run.guard.is_recovering)
+    run = Run(recover_from_stale_state=True)
+    run.go_blind(0.3)
+    run.guard.fail(run.now, 'something else')
+    assert not run.guard.is_recovering
+
+
+def test_no_rounding_goes_beyond_a_limit() -> None:
+    # a + (b - a) may end one bit beyond b: here, where the gravity torque is held at the limit.
+    rng = np.random.default_rng(1)
+    fast, hold = np.full(2, np.inf), StaleStatePolicy.HOLD_GRAVITY
+    for _ in range(300):
+        limit = rng.uniform(0.1, 30.0, 2)
+        guard = TorqueGuard(
+            GuardSettings(NAMES, limit, fast, stale_state_policy=hold, grace_time=2.0)
+        )
+        guard.take_over(0.0, limit * rng.uniform(-1.0, 1.0, 2), 'silence', 2.0 * limit)
+        for now in (0.1, 0.5, 1.0, 1.9):
+            assert (abs(guard.step(None, now, STALE).tau) <= limit).all()
+
+
+def test_stale_states_are_answered_from_what_somebody_else_commands() -> None:
+    run = Run()
+    assert run.go(0.1).state is GuardState.ACTIVE
+    other = 0.3 * WANTED
+    run.guard.continue_from(run.now, other)
+    result = run.guard.step(None, run.now + PERIOD, STALE, GRAVITY)
+    assert result.state is GuardState.RAMPING_DOWN
+    assert (abs(result.tau - other) <= PERIOD * RATE + 1e-12).all()
+    ready = TorqueGuard(run.guard.settings)
+    ready.continue_from(0.0, other)
+    assert ready.tau.tolist() == [0.0, 0.0], 'who commands nothing has nothing to go on from'
+
+
+def test_torque_that_somebody_else_has_is_left_without_a_word() -> None:
+    run = Run()
+    run.go(0.1)
+    run.guard.let_go('held up')
+    assert run.guard.state is GuardState.FAULT
+    assert run.guard.reason == 'held up'
+    assert not run.guard.step(WANTED, run.now + PERIOD, FRESH).must_publish
+    run.guard.let_go('again')
+    assert run.guard.reason == 'held up'
+    run.guard.reset()
+    run.guard.arm(run.now, FRESH)
+    assert run.go(PERIOD).tau.tolist() != WANTED.tolist(), 'from zero'

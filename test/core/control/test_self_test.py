@@ -78,6 +78,35 @@ def test_nothing_is_said_without_ground(found: Any, said: str) -> None:
     assert said in str(found)
 
 
+def test_robot_that_swings_does_not_stand_still() -> None:
+    time = np.arange(N)[:, None] / 100.0
+    held = np.full((N, 1), 10.0)
+    swing = 1.5 * np.cos(2.0 * np.pi * time)
+    assert abs(swing.mean()) < 1e-12
+    (found,) = compare_torques(['j1'], swing, held, held)
+    assert 'has to stand still' in str(found)
+    # The estimate from an encoder of 1e-4 rad at 500 Hz, at rest: one step to and fro.
+    flicker = 0.05 * np.where(np.arange(N) % 2, 1.0, -1.0)[:, None]
+    (found,) = compare_torques(['j1'], flicker, held, held)
+    assert found.verdict is Verdict.AGREES
+
+
+@pytest.mark.parametrize(
+    ('measured', 'verdict', 'is_good'),
+    [
+        (0.3, Verdict.ABSENT_AS_STATED, True),
+        (10.0, Verdict.PRESENT, False),
+        (-10.0, Verdict.PRESENT, False),
+    ],
+)
+def test_effort_that_is_said_to_lack_gravity(measured: float, verdict: Any, is_good: bool) -> None:
+    torque, gravity = np.full((N, 1), measured), np.full((N, 1), 10.0)
+    (found,) = compare_torques(['j1'], np.zeros((N, 1)), torque, gravity, is_absent=True)
+    assert found.verdict is verdict
+    assert found.verdict.is_good is is_good
+    assert 'gravity needs 10 N m or N' in str(found)
+
+
 def test_arrays_have_to_fit() -> None:
     with pytest.raises(DimensionError, match='expected'):
         compare_torques(['j1'], np.zeros((3, 1)), np.zeros((3, 1)), np.zeros((2, 1)))
@@ -95,8 +124,9 @@ def test_panda_log_agrees_and_its_negative_is_inverted() -> None:
     gravity = generalized_gravity_batch(model, log.position)
     meaning = MeasuredEffort('torque', model.nv)
     measured = meaning.torque(log.effort, gravity)
-    right = [v.verdict for v in compare_torques(names, log.velocity, measured, gravity)]
-    wrong = [v.verdict for v in compare_torques(names, log.velocity, -measured, gravity)]
+    moves = {'still': np.inf}
+    right = [v.verdict for v in compare_torques(names, log.velocity, measured, gravity, **moves)]
+    wrong = [v.verdict for v in compare_torques(names, log.velocity, -measured, gravity, **moves)]
     assert right[1:4] == [Verdict.AGREES] * 3
     assert wrong[1:4] == [Verdict.INVERTED] * 3
     assert Verdict.INVERTED not in right

@@ -54,7 +54,9 @@ def test_violation_names_joint_value_and_limit(q: Any, v: Any, said: str) -> Non
 
 def test_arming_needs_a_known_position_and_a_slow_robot() -> None:
     slow = limits(arming_speed=0.1)
-    assert slow.obstacle([0.0, 0.0], [0.1, nan]) == ''
+    assert slow.obstacle([0.0, 0.0], [0.1, -0.1]) == ''
+    assert slow.obstacle([0.0, 0.0], [0.1, nan]) == 'the speed of j2 is not known'
+    assert limits().obstacle([0.0, 0.0], [0.1, nan]) == '', 'no limit, nothing to know'
     assert 'j2 moves with 0.2' in slow.obstacle([0.0, 0.0], [0.0, -0.2])
     assert 'position of j1 is not known' in slow.obstacle([nan, 0.0], [0.0, 0.0])
     assert 'j1 is at 3' in slow.obstacle([3.0, 0.0], [0.0, 0.0])
