@@ -108,6 +108,10 @@ def _spin(node: ManagedNode[Any], loop: DirectLoop) -> None:
             return
 
 
+_AGAIN = 0.2
+"""Time after which configuring is interrupted once more [s]."""
+
+
 class _ConfiguringInterruptedError(BaseException):
     """A signal came while the node was configuring, so that there is no torque to ramp down."""
 
@@ -118,11 +122,20 @@ def _on_signals(node: ManagedNode[Any]) -> Callable[[], None]:
     def handler(number: int, frame: FrameType | None) -> None:
         node.request_stop()
         if node.is_configuring:  # which may take long, when kernels are compiled
+            # The compiler calls back from C now and then, where what is raised is lost: so again.
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
             raise _ConfiguringInterruptedError
 
-    before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    def again(number: int, frame: FrameType | None) -> None:
+        if node.is_configuring:
+            raise _ConfiguringInterruptedError
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+
+    handlers = {signal.SIGINT: handler, signal.SIGTERM: handler, signal.SIGALRM: again}
+    before = {number: signal.signal(number, each) for number, each in handlers.items()}
 
     def restore() -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
         for number, old in before.items():
             signal.signal(number, old)
 
