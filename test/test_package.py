@@ -86,7 +86,10 @@ PROGRAMS = {
 }
 """Programs and plugins that run, or are loaded, for the launch files."""
 
-OPTIONAL_IN_TESTS = {'dartpy', 'example_robot_data', 'mcap', 'mujoco', 'setuptools'}
+OPTIONAL = {'coal'}
+"""What the package imports when used, and comes with Pinocchio or by pip."""
+
+OPTIONAL_IN_TESTS = OPTIONAL | {'dartpy', 'example_robot_data', 'mcap', 'mujoco', 'setuptools'}
 """Imported in tests from wheels; no rosdep key."""
 
 HEADER = """# Copyright 2026 robot_dynamics_ros contributors
@@ -170,7 +173,7 @@ def test_changelog_and_licence_are_there() -> None:
 
 
 def test_manifest_has_what_the_package_imports() -> None:
-    imported = third_party_imports(PACKAGE, 'launch')
+    imported = third_party_imports(PACKAGE, 'launch') - OPTIONAL
     needed = {KEYS.get(module, module) for module in imported}
     assert dependencies('depend', 'exec_depend') == needed | PROGRAMS
 
