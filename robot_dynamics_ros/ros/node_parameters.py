@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from robot_dynamics_ros.core.exceptions import ConfigurationError
+from robot_dynamics_ros.core.friction.friction_law import FRICTION_LAWS
 from robot_dynamics_ros.ros.parameters import parameter
 from robot_dynamics_ros.ros.robot_parameters import (
     check_friction_source,
@@ -145,6 +146,12 @@ class ForwardSimulationParameters(RobotParameters):
         "Where the robot's own friction comes from.", 'none', choices=FRICTION_SOURCES
     )
     friction_file: str = parameter('YAML file of joint friction, for friction_source file.', '')
+    friction_model: str = parameter(
+        'How joints stick: exactly, or on bristles that give way (lugre, dahl), which takes '
+        'friction_source file.',
+        'dry',
+        choices=FRICTION_LAWS,
+    )
     drives_file: str = parameter(
         'YAML file of the drives, for currents, voltages and their limits; empty for ideal ones. '
         'The inertia of their rotors is added.',
@@ -212,6 +219,16 @@ class ForwardSimulationParameters(RobotParameters):
         super().__post_init__()
         self.require_sizes('initial_positions')
         check_friction_source(self.friction_source, self.friction_file)
+        if self.friction_model != 'dry':
+            if self.friction_source != 'file':
+                raise ConfigurationError(
+                    f'friction_model {self.friction_model} needs friction_source file'
+                )
+            if self.world_file or self.self_collision or self.joint_stiffness:
+                raise ConfigurationError(
+                    f'friction_model {self.friction_model} does not go together with world_file, '
+                    'self_collision or joint_stiffness'
+                )
         length = sum(x * x for x in self.initial_base_pose[3:]) ** 0.5
         if abs(length - 1.0) > 1e-3:
             raise ConfigurationError(

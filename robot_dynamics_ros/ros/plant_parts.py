@@ -19,16 +19,20 @@ import numpy as np
 
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.contact.collision_shapes import CollisionShape, read_collisions
+from robot_dynamics_ros.core.contact.disabled_pairs import read_disabled_pairs
 from robot_dynamics_ros.core.drive.drive_file import read_drive_file
 from robot_dynamics_ros.core.drive.motor import Drives
 from robot_dynamics_ros.core.drive.sensor_file import SensorSettings
 from robot_dynamics_ros.core.drive.sensors import JointSensors
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
+from robot_dynamics_ros.core.friction.friction_law import JointFrictionLaw, read_friction_law
 from robot_dynamics_ros.core.model.robot_model import driven_joints, neutral, RobotModel
+from robot_dynamics_ros.core.simulation.contact_wrenches import require_clear_start
 from robot_dynamics_ros.core.simulation.elastic_joints import ElasticJoints
 from robot_dynamics_ros.core.simulation.elastic_plant import ElasticPlant
 from robot_dynamics_ros.core.simulation.elastic_robot import ElasticRobot
+from robot_dynamics_ros.core.simulation.friction_plant import FrictionPlant, plant_with_friction
 from robot_dynamics_ros.core.simulation.hardware import SimulatedHardware
 from robot_dynamics_ros.core.simulation.plant import Plant, PlantState
 from robot_dynamics_ros.core.simulation.world import World
@@ -60,7 +64,7 @@ class PlantParts:
     model : RobotModel
         The robot, with the rotors.
     touching_links : tuple of str
-        Links with collision shapes; none without surroundings.
+        Links with collision shapes; none where nothing can touch.
 
     Raises
     ------
@@ -84,8 +88,14 @@ class PlantParts:
         self._friction = self._read_friction()
         self._world: World | None = None
         self._shapes: tuple[CollisionShape, ...] = ()
+        self._disabled_pairs: tuple[tuple[str, str], ...] = ()
+        if parameters.disabled_pairs_file:
+            self._disabled_pairs = read_disabled_pairs(
+                resolved_path(parameters.disabled_pairs_file)
+            )
         if parameters.world_file:
             self._world = World.from_file(resolved_path(parameters.world_file))
+        if parameters.world_file or parameters.self_collision:
             self._shapes = read_collisions(
                 description_source(parameters, description), xacro_args=xacro_arguments(parameters)
             )
@@ -112,20 +122,22 @@ class PlantParts:
             sensors=self._new_sensors(),
         )
 
-    def _rigid(self, model: RobotModel, state: PlantState | None) -> Plant:
+    def _rigid(self, model: RobotModel, state: PlantState | None) -> Plant | FrictionPlant:
         parameters = self._parameters
-        plant = Plant(
+        plant = plant_with_friction(
             model,
             self._friction,
             world=self._world,
             collisions=self._shapes,
+            self_collision=parameters.self_collision,
+            disabled_pairs=self._disabled_pairs,
             contact_model=parameters.contact_model,
             joint_limits=parameters.position_limits,
             dt_internal=parameters.longest_step,
             integrator=parameters.integrator,
         )
         if state is None:
-            plant.reset(self._initial(model))
+            require_clear_start(plant.reset(self._initial(model)).contacts)
         else:
             plant.reset(state.q, state.v, state.time)
         return plant
@@ -140,7 +152,7 @@ class PlantParts:
         plant = ElasticPlant(
             model,
             joints,
-            self._friction,
+            self._friction if isinstance(self._friction, DryFriction) else None,
             dt_internal=parameters.longest_step,
             integrator='implicit' if parameters.integrator == 'semi_implicit' else 'rk4',
         )
@@ -190,12 +202,11 @@ class PlantParts:
             return None
         return JointSensors(self._sensors, np.random.default_rng(self._parameters.sensors_seed))
 
-    def _read_friction(self) -> DryFriction | None:
+    def _read_friction(self) -> JointFrictionLaw | None:
         parameters = self._parameters
         if parameters.friction_source == 'urdf':
             return DryFriction.from_model(self.model)
         if parameters.friction_source == 'file':
-            return DryFriction.from_file(
-                resolved_path(parameters.friction_file), self.model.joint_names
-            )
+            file = resolved_path(parameters.friction_file)
+            return read_friction_law(parameters.friction_model, file, self.model.joint_names)
         return None

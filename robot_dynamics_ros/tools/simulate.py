@@ -84,6 +84,12 @@ def _add_surroundings(group: Any) -> None:
         choices=('none', 'urdf'),
         help="shapes that touch: the URDF's (default where there is a world) or none",
     )
+    group.add_argument('--self-collision', action='store_true', help='links touch each other too')
+    group.add_argument(
+        '--disabled-pairs',
+        metavar='FILE',
+        help='YAML or SRDF file of links, boxes and spheres that pass through each other',
+    )
     group.add_argument(
         '--contact-model',
         choices=('rigid', 'compliant'),
@@ -158,6 +164,12 @@ def _add_robot(group: Any) -> None:
         help='X Y Z [QX QY QZ QW] of a floating base at the start [m]',
     )
     add_friction_argument(group)
+    group.add_argument(
+        '--friction-model',
+        choices=('dry', 'lugre', 'dahl'),
+        default='dry',
+        help='how joints stick: exactly, or on bristles that give way; dry by default',
+    )
     group.add_argument('--drives', metavar='FILE', help='YAML file of the drives')
     group.add_argument('--sensors', metavar='FILE', help='YAML file of the sensors')
     group.add_argument(
@@ -262,7 +274,8 @@ def _simulated(
 def _facts(args: argparse.Namespace, q: Any) -> dict[str, Any]:
     """Return how the simulation was asked for, as plain values."""
     keys = (
-        'file', 'world', 'collisions', 'contact_model', 'controller', 'kp', 'kd', 'passive',
+        'file', 'world', 'collisions', 'self_collision', 'disabled_pairs', 'contact_model',
+        'controller', 'kp', 'kd', 'passive',
         'scenario', 'trajectory', 'amplitude', 'time_scale', 'rate', 'step', 'integrator',
         'friction', 'drives', 'sensors', 'seed', 'payload', 'joint_limits', 'floating_base',
         'push', 'gravity',

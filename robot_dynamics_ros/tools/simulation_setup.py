@@ -24,16 +24,19 @@ import numpy as np
 
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.contact.collision_shapes import CollisionShape, read_collisions
+from robot_dynamics_ros.core.contact.disabled_pairs import read_disabled_pairs
 from robot_dynamics_ros.core.drive.drive_file import read_drive_file
 from robot_dynamics_ros.core.drive.sensor_file import SensorSettings
 from robot_dynamics_ros.core.drive.sensors import JointSensors
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
+from robot_dynamics_ros.core.friction.friction_law import JointFrictionLaw, read_friction_law
 from robot_dynamics_ros.core.model.robot_model import driven_joints, neutral, RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.core.simulation.closed_loop import Push
+from robot_dynamics_ros.core.simulation.contact_wrenches import require_clear_start
+from robot_dynamics_ros.core.simulation.friction_plant import plant_with_friction
 from robot_dynamics_ros.core.simulation.hardware import SimulatedHardware
-from robot_dynamics_ros.core.simulation.plant import Plant
 from robot_dynamics_ros.core.simulation.world import World
 from robot_dynamics_ros.core.trajectory.scenarios import N_JOINTS, scenario
 from robot_dynamics_ros.tools.robot_arguments import (
@@ -45,9 +48,6 @@ from robot_dynamics_ros.tools.trajectory_file import columns_of, read_trajectory
 
 FOLLOWING = ('pd', 'pd_gravity', 'pd_feedforward', 'computed_torque')
 """Laws that follow a motion."""
-
-DEEPEST_START = 1e-3
-"""How deep a link may be inside something at the start [m]."""
 
 DEFAULT_DURATION = 2.0
 """Where no motion says how long it lasts [s]."""
@@ -256,37 +256,37 @@ def make_hardware(
         settings = SensorSettings.from_file(args.sensors, names)
         sensors = JointSensors(settings, np.random.default_rng(args.seed))
     shapes: tuple[CollisionShape, ...] = ()
-    if (args.collisions or ('none' if world is None else 'urdf')) == 'urdf':
+    touches = world is not None or args.self_collision
+    if (args.collisions or ('urdf' if touches else 'none')) == 'urdf':
         shapes = read_collisions(args.file, xacro_args=parse_xacro_args(args.xacro_arg))
         if not shapes:
             raise ConfigurationError(
                 f"robot '{model.name}' has no collision shapes, so it touches nothing; "
                 '--collisions none says that this is meant'
             )
-    plant = Plant(
+    plant = plant_with_friction(
         model,
-        _friction(args.friction, model),
+        _friction(args, model),
         world=world,
         collisions=shapes,
+        self_collision=args.self_collision,
+        disabled_pairs=args.disabled_pairs and read_disabled_pairs(args.disabled_pairs),
         contact_model=args.contact_model,
         joint_limits=args.joint_limits,
         dt_internal=args.step,
         integrator=args.integrator,
-        q=start.q,
-        v=start.v,
     )
-    for contact in plant.state.contacts:
-        if contact.gap < -DEEPEST_START:
-            raise ConfigurationError(
-                f"link '{contact.link}' starts {-contact.gap:.3g} m inside '{contact.surface}'; "
-                'move the robot or the surface, or leave it out with --collisions none'
-            )
+    plant.reset(start.q, start.v)
+    require_clear_start(plant.state.contacts)
     return SimulatedHardware(plant, drives=drives, sensors=sensors)
 
 
-def _friction(source: str, model: RobotModel) -> DryFriction | None:
+def _friction(args: argparse.Namespace, model: RobotModel) -> JointFrictionLaw | None:
+    source, law = args.friction, args.friction_model
+    if law != 'dry' and source in ('none', 'urdf'):
+        raise ConfigurationError(f'--friction-model {law} needs --friction FILE')
     if source == 'none':
         return None
     if source == 'urdf':
         return DryFriction.from_model(model)
-    return DryFriction.from_file(source, model.joint_names)
+    return read_friction_law(law, source, model.joint_names)

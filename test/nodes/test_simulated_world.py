@@ -240,6 +240,25 @@ def test_elastic_joint_swings_with_its_own_frequency(graph: Graph, folder: Path)
     assert measured == pytest.approx(np.sqrt(stiffness * (1.0 / mass + 1.0 / motor)), rel=0.01)
 
 
+def test_bristles_carry_the_arm_without_any_command(graph: Graph) -> None:
+    states = graph.collect(JointState, 'joint_states')
+    simulated(
+        graph,
+        ES5,
+        friction_source='file',
+        friction_file='package://robot_dynamics_ros/config/es5_friction.yaml',
+        friction_model='lugre',
+        armature=[0.7, 1.0, 0.7, 0.2, 0.2, 0.2],
+        initial_positions=[0.3, 1.5708, 0.0, 0.0, 0.0, 0.0],  # upright
+    )
+    assert graph.spin_until(lambda: len(states) > 200)
+    position = np.array([state.position for state in states])
+    moved = np.abs(position - position[0]).max(axis=0)
+    # It gives way by what gravity needs over the stiffness, and stays.
+    assert 0.0 < moved.max() < 1e-3
+    assert np.abs(states[-1].velocity).max() < 1e-4
+
+
 def test_drives_and_sensors_make_it_like_a_real_arm(graph: Graph) -> None:
     states = graph.collect(JointState, 'joint_states')
     node = simulated(
@@ -271,6 +290,20 @@ def test_drives_and_sensors_make_it_like_a_real_arm(graph: Graph) -> None:
         ),
         ({'joint_stiffness': [1e4] * 6}, 'set armature or drives_file'),
         ({'joint_damping': [1.0] * 6}, 'set joint_stiffness'),
+        ({'friction_model': 'lugre'}, 'friction_model lugre needs friction_source file'),
+        (
+            {
+                'friction_model': 'dahl',
+                'friction_source': 'file',
+                'friction_file': 'package://robot_dynamics_ros/config/es5_friction.yaml',
+                'world_file': FLOOR,
+            },
+            'friction_model dahl does not go together with world_file',
+        ),
+        (
+            {'world_file': FLOOR, 'initial_positions': [0.0, -1.5, 0.0, 0.0, 0.0, 0.0]},
+            "m inside 'floor'; move the robot",
+        ),
         ({'initial_base_pose': [0.0] * 7}, 'has length 0, expected 1'),
         (
             {

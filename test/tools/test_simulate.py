@@ -260,6 +260,17 @@ def test_shipped_worlds_can_be_read(name: str) -> None:
     assert world.planes
 
 
+@pytest.mark.parametrize('law', ['dry', 'lugre'])
+def test_friction_law_can_be_chosen(law: str, capsys: pytest.CaptureFixture[str]) -> None:
+    friction = config_path('es5_friction.yaml')
+    report = report_of(
+        capsys, ES5, '--controller', 'none', '--friction', friction, '--friction-model', law,
+        '--drives', config_path('es5_drives.yaml'), '--duration', 0.1,
+    )  # fmt: skip
+    balance = report['energy']
+    assert abs(balance['rest']) < 0.02 * abs(balance['friction'])
+
+
 def test_crate_sticks_to_the_slope(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / 'crate.urdf'
     path.write_text(CRATE)
@@ -302,6 +313,11 @@ def test_crate_sticks_to_the_slope(tmp_path: Path, capsys: pytest.CaptureFixture
         ((ES5, '--world', FLOOR), "link 'link_1' starts 0.111 m inside 'floor'"),
         ((PLANAR, '--world', FLOOR), 'has no collision shapes'),
         ((PLANAR, '--payload', '1', '--payload-frame', 'hand'), "'hand' is not in the model"),
+        (
+            (ES5, '--friction', config_path('es5_friction.yaml'), '--friction-model', 'dahl'),
+            "Dahl's model has no static level",
+        ),
+        ((ES5, '--friction-model', 'lugre'), '--friction-model lugre needs --friction FILE'),
     ],
 )
 def test_bad_input_is_one_line(

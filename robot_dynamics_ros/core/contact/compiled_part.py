@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Compilation of functions that only kernels call and that are too large to be copied there."""
+"""Compilation of functions that only kernels of this folder call."""
 
 from __future__ import annotations
 
@@ -34,3 +34,8 @@ _F = TypeVar('_F', bound=Callable[..., Any])
 def part(function: _F) -> _F:
     """Compile a part of kernels, without the entry for calls from Python, which takes long."""
     return cast(_F, numba.njit(**_OPTIONS)(function))
+
+
+def piece(function: _F) -> _F:
+    """Compile a part that is called at one place, and is put there."""
+    return cast(_F, numba.njit(forceinline=True, **_OPTIONS)(function))

@@ -87,6 +87,10 @@ def step_configuration(
 ) -> None:
     """Write the configuration after a step of length `h` with the velocities at its ends."""
     half = 0.5 * h
+    if q.size == v0.size:  # no free joint: both run in parallel
+        for k in range(q.size):
+            to[k] = q[k] + half * (v0[k] + v1[k])
+        return
     for i in range(int(robot[0, NBODIES])):
         b = robot[1 + i]
         iq = int(b[IQ])

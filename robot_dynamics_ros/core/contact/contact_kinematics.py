@@ -226,3 +226,45 @@ def contact_jacobian(
                 z = row[R + 8]
                 _enter(basis, x, y, z, scale, jacobian, at, iv)
             i = int(b[PARENT])
+
+
+@part
+def contact_velocity(
+    robot: Matrix, candidate: Vector, work: Matrix, place: Vector, v: Vector, velocity: Vector
+) -> None:
+    """Write the velocity of one contact: its Jacobian times `v`."""
+    basis = work[work.shape[0] - 1, :9]
+    contact_basis(place, basis)
+    sx = 0.0
+    sy = 0.0
+    sz = 0.0
+    for side in range(2):
+        i = int(candidate[BODY]) if side == 0 else int(candidate[OTHER])
+        sign = 1.0 if side == 0 else -1.0
+        while i >= 0:
+            b = robot[1 + i]
+            row = work[i]
+            iv = int(b[IV])
+            dx = place[0] - row[O]
+            dy = place[1] - row[O + 1]
+            dz = place[2] - row[O + 2]
+            first = 0 if b[KIND] == FREE else 2
+            for k in range(first, 3):
+                turns = 0.0
+                moves = 0.0
+                if b[KIND] == REVOLUTE:
+                    turns = sign * b[MULTIPLIER] * v[iv]
+                elif b[KIND] == FREE:
+                    moves = sign * v[iv + k]
+                    turns = sign * v[iv + 3 + k]
+                else:
+                    moves = sign * b[MULTIPLIER] * v[iv]
+                x = row[R + k]
+                y = row[R + 3 + k]
+                z = row[R + 6 + k]
+                sx += moves * x + turns * (y * dz - z * dy)
+                sy += moves * y + turns * (z * dx - x * dz)
+                sz += moves * z + turns * (x * dy - y * dx)
+            i = int(b[PARENT])
+    for k in range(3):
+        velocity[k] = basis[3 * k] * sx + basis[3 * k + 1] * sy + basis[3 * k + 2] * sz

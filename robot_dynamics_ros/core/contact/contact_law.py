@@ -61,9 +61,9 @@ from robot_dynamics_ros.core.contact.contact_layout import (
 )
 from robot_dynamics_ros.core.jit import inner
 
-DISC = 0
-CONE = 1
-STICK = 2
+DISC = 0.0
+CONE = 1.0
+STICK = 2.0
 """Every rigid contact sticks, whatever force it takes: a place to start from."""
 
 
@@ -153,7 +153,7 @@ def _cone(
 
 @part
 def contact_impulse(
-    form: int,
+    form: float,
     law: Vector,
     h: float,
     held: Vector,
@@ -168,7 +168,7 @@ def contact_impulse(
 
     Parameters
     ----------
-    form : int
+    form : float
         `DISC` or `CONE`.
     law : ndarray, shape (LAW_WIDTH,)
         The contact's law.

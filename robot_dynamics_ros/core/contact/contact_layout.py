@@ -93,3 +93,18 @@ REFERENCE = 12
 """First of three columns: velocity of the contact at the first guess [m/s]."""
 
 LAW_WIDTH = 15
+
+# Rows of the vectors of length nv that the solver works with
+FREE_VELOCITY = 0
+FORCE = 1
+STEP = 2
+TRIAL = 3
+SCRATCH = 4
+TRIAL_FORCE = 5
+DRY_TRIAL = 6
+LOWER_TRIAL = 7
+UPPER_TRIAL = 8
+GUESS = 9
+REMAINDER = 10
+CHANGE = 11
+VECTORS = 12

@@ -27,7 +27,7 @@ _PIVOT_TOLERANCE = 1e-14
 @part
 def cholesky(matrix: Matrix, factor: Matrix) -> int:
     """
-    Write the lower factor of a symmetric matrix.
+    Write the lower factor of a symmetric matrix, on its diagonal the inverses of the entries.
 
     Return the first row without a positive pivot, or -1.
 
@@ -38,13 +38,13 @@ def cholesky(matrix: Matrix, factor: Matrix) -> int:
             rest = matrix[i, j]
             for k in range(j):
                 rest -= factor[i, k] * factor[j, k]
-            factor[i, j] = rest / factor[j, j]
+            factor[i, j] = rest * factor[j, j]
         pivot = matrix[i, i]
         for k in range(i):
             pivot -= factor[i, k] * factor[i, k]
         if not pivot > _PIVOT_TOLERANCE * matrix[i, i]:
             return i
-        factor[i, i] = math.sqrt(pivot)
+        factor[i, i] = 1.0 / math.sqrt(pivot)
     return -1
 
 
@@ -56,9 +56,9 @@ def cholesky_solve(factor: Matrix, x: Vector) -> None:
         rest = x[i]
         for k in range(i):
             rest -= factor[i, k] * x[k]
-        x[i] = rest / factor[i, i]
+        x[i] = rest * factor[i, i]
     for i in range(n - 1, -1, -1):
-        rest = x[i] / factor[i, i]
+        rest = x[i] * factor[i, i]
         x[i] = rest
         for k in range(i):
             x[k] -= factor[i, k] * rest
@@ -73,7 +73,7 @@ def mobility(factor: Matrix, row: Vector, scratch: Vector) -> float:
         rest = row[i]
         for k in range(i):
             rest -= factor[i, k] * scratch[k]
-        rest /= factor[i, i]
+        rest *= factor[i, i]
         scratch[i] = rest
         total += rest * rest
     return total
@@ -105,8 +105,9 @@ def solve_general(matrix: Matrix, x: Vector) -> bool:
             held = x[k]
             x[k] = x[best]
             x[best] = held
+        inverse = 1.0 / matrix[k, k]
         for i in range(k + 1, n):
-            factor = matrix[i, k] / matrix[k, k]
+            factor = matrix[i, k] * inverse
             if factor != 0.0:
                 for j in range(k + 1, n):
                     matrix[i, j] -= factor * matrix[k, j]

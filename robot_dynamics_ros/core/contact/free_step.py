@@ -15,6 +15,8 @@
 """
 Free motion over one step: the classical Runge-Kutta method of order four, or semi-implicit Euler.
 
+A robot that can touch nothing and rubs nowhere needs no other kernel, which is compiled soon.
+
 The coordinates of a free body, quaternion included, are integrated as they are and the quaternion
 is given unit length afterwards, which changes no pose.
 
@@ -22,14 +24,17 @@ is given unit length afterwards, which changes no pose.
 
 from __future__ import annotations
 
-from robot_dynamics_ros.core.arrays import Vector
-from robot_dynamics_ros.core.contact.compiled_part import part
+from robot_dynamics_ros.core.arrays import Matrix, Vector
+from robot_dynamics_ros.core.contact.compiled_part import piece
 from robot_dynamics_ros.core.contact.configuration_step import (
     configuration_rate,
     normalise_quaternions,
     step_configuration,
 )
 from robot_dynamics_ros.core.contact.step_arrays import (
+    ACCELERATION,
+    BY_ACTUATORS,
+    BY_WRENCHES,
     DISPLACEMENT,
     EFFORT,
     EXTERNAL,
@@ -42,66 +47,98 @@ from robot_dynamics_ros.core.contact.step_arrays import (
     RATES,
     SEMI_IMPLICIT,
     STAGE,
-    StepArrays,
+    STEPS,
+    TAU,
     V_,
     V_AHEAD,
     V_NEW,
 )
 from robot_dynamics_ros.core.dynamics.aba import aba_kernel
 from robot_dynamics_ros.core.dynamics.external_wrench import external_efforts_kernel
+from robot_dynamics_ros.core.dynamics.joint_transform import is_finite
 from robot_dynamics_ros.core.dynamics.mimic_dynamics import mimic_dynamics_kernel
-from robot_dynamics_ros.core.jit import inner
+from robot_dynamics_ros.core.jit import kernel
 from robot_dynamics_ros.core.model.kernel_layout import MIMIC
 
 
-@part
-def _accelerate(s: StepArrays, q: Vector, v: Vector, a: Vector) -> int:
+@piece
+def _accelerate(
+    robot: Matrix,
+    work: Matrix,
+    wrenches: Matrix,
+    options: Vector,
+    vs: Matrix,
+    q: Vector,
+    v: Vector,
+    a: Vector,
+) -> int:
     """Write the accelerations under the held effort and the wrenches; return ABA's status."""
-    effort = s.vs[EFFORT]
-    if s.options[EXTERNAL] != 0.0:
-        total = s.vs[V_AHEAD]
-        external_efforts_kernel(s.robot, s.work, q, s.wrenches, s.vs[GENERALIZED])
+    effort = vs[EFFORT]
+    if options[EXTERNAL] != 0.0:
+        total = vs[V_AHEAD]
+        external_efforts_kernel(robot, work, q, wrenches, vs[GENERALIZED])
         for i in range(v.size):
-            total[i] = effort[i] + s.vs[GENERALIZED, i]
+            total[i] = effort[i] + vs[GENERALIZED, i]
         effort = total
-    if s.robot[0, MIMIC] != 0.0:
-        return mimic_dynamics_kernel(s.robot, s.work, q, v, effort, a)
-    return aba_kernel(s.robot, s.work, q, v, effort, a)
+    if robot[0, MIMIC] != 0.0:
+        return mimic_dynamics_kernel(robot, work, q, v, effort, a)
+    return aba_kernel(robot, work, q, v, effort, a)
 
 
-@inner
-def _power(s: StepArrays, v: Vector) -> float:
+@piece
+def _power(options: Vector, vs: Matrix, v: Vector) -> float:
     total = 0.0
-    if s.options[EXTERNAL] != 0.0:
+    if options[EXTERNAL] != 0.0:
         for i in range(v.size):
-            total += s.vs[GENERALIZED, i] * v[i]
+            total += vs[GENERALIZED, i] * v[i]
     return total
 
 
-@part
-def semi_implicit_step(s: StepArrays, h: float) -> int:
+@piece
+def _semi_implicit_step(
+    robot: Matrix,
+    work: Matrix,
+    wrenches: Matrix,
+    options: Vector,
+    qs: Matrix,
+    vs: Matrix,
+    report: Vector,
+    h: float,
+) -> int:
     """Step once with the velocity first; return ABA's status."""
-    a = s.vs[RATES]
-    status = _accelerate(s, s.qs[Q], s.vs[V_], a)
-    for i in range(a.size):
-        s.vs[V_NEW, i] = s.vs[V_, i] + h * a[i]
-        s.vs[DISPLACEMENT, i] = h * s.vs[V_NEW, i]
-    s.report[EXTERNAL_WORK] = h * _power(s, s.vs[V_NEW])
-    step_configuration(s.robot, s.qs[Q], s.vs[V_NEW], s.vs[V_NEW], h, s.qs[Q_NEW])
+    status = _accelerate(robot, work, wrenches, options, vs, qs[Q], vs[V_], vs[RATES])
+    v_new = vs[V_NEW]
+    for i in range(v_new.size):
+        v_new[i] = vs[V_, i] + h * vs[RATES, i]
+        vs[DISPLACEMENT, i] = h * v_new[i]
+    report[EXTERNAL_WORK] = h * _power(options, vs, v_new)
+    step_configuration(robot, qs[Q], v_new, v_new, h, qs[Q_NEW])
     return status
 
 
-@part
-def runge_kutta_step(s: StepArrays, h: float) -> int:
-    """Step once with four evaluations; return ABA's status."""
-    q = s.qs[Q]
-    v = s.vs[V_]
-    q_new = s.qs[Q_NEW]
-    v_new = s.vs[V_NEW]
-    stage = s.vs[STAGE]
-    moved = s.vs[DISPLACEMENT]
-    q_stage = s.qs[Q_STAGE]
+@piece
+def free_step(
+    robot: Matrix,
+    work: Matrix,
+    wrenches: Matrix,
+    options: Vector,
+    qs: Matrix,
+    vs: Matrix,
+    report: Vector,
+    h: float,
+) -> int:
+    """Step once with the integrator of the options; return ABA's status. See `step_arrays`."""
+    if options[SEMI_IMPLICIT] != 0.0:
+        return _semi_implicit_step(robot, work, wrenches, options, qs, vs, report, h)
+    q = qs[Q]
+    v = vs[V_]
+    q_new = qs[Q_NEW]
+    v_new = vs[V_NEW]
+    stage = vs[STAGE]
+    moved = vs[DISPLACEMENT]
+    q_stage = qs[Q_STAGE]
     n = v.size
+    is_flat = q.size == n  # no free joint: velocities are the rates of the coordinates
     for i in range(n):
         stage[i] = v[i]
         moved[i] = 0.0
@@ -114,13 +151,17 @@ def runge_kutta_step(s: StepArrays, h: float) -> int:
     for k in range(4):
         weight = h / 6.0 if k == 0 or k == 3 else h / 3.0
         ahead = h if k == 2 else 0.5 * h
-        a = s.vs[RATES + k]
-        rate = s.qs[Q_RATE + k]
-        answer = _accelerate(s, q_stage, stage, a)
+        a = vs[RATES + k]
+        rate = qs[Q_RATE + k]
+        answer = _accelerate(robot, work, wrenches, options, vs, q_stage, stage, a)
         if answer != -1:
             status = answer
-        configuration_rate(s.robot, q_stage, stage, rate)
-        worked += weight * _power(s, stage)
+        worked += weight * _power(options, vs, stage)
+        if is_flat:
+            for i in range(n):
+                rate[i] = stage[i]
+        else:
+            configuration_rate(robot, q_stage, stage, rate)
         for i in range(n):
             moved[i] += weight * stage[i]
             v_new[i] += weight * a[i]
@@ -128,14 +169,58 @@ def runge_kutta_step(s: StepArrays, h: float) -> int:
         for j in range(q.size):
             q_new[j] += weight * rate[j]
             q_stage[j] = q[j] + ahead * rate[j]
-    s.report[EXTERNAL_WORK] = worked
-    normalise_quaternions(s.robot, q_new)
+    if not is_flat:
+        normalise_quaternions(robot, q_new)
+    report[EXTERNAL_WORK] = worked
     return status
 
 
-@part
-def free_step(s: StepArrays, h: float) -> int:
-    """Step once with the integrator of the options; return ABA's status."""
-    if s.options[SEMI_IMPLICIT] != 0.0:
-        return semi_implicit_step(s, h)
-    return runge_kutta_step(s, h)
+@kernel
+def free_sequence(
+    robot: Matrix,
+    work: Matrix,
+    wrenches: Matrix,
+    options: Vector,
+    qs: Matrix,
+    vs: Matrix,
+    works: Vector,
+    report: Vector,
+    h: float,
+    count: int,
+    tau: Matrix,
+    q: Matrix,
+    v: Matrix,
+) -> int:
+    """
+    Make `count` free steps of length `h` under each row of `tau` and write the states.
+
+    Return -1, or -2 if a number is not finite, or the degree of freedom that moves no inertia, at
+    the first step that fails.
+
+    """
+    rate = 1.0 / h
+    for k in range(tau.shape[0]):
+        for i in range(tau.shape[1]):
+            vs[TAU, i] = tau[k, i]
+            vs[EFFORT, i] = tau[k, i]
+        for _ in range(count):
+            status = free_step(robot, work, wrenches, options, qs, vs, report, h)
+            if status != -1:
+                return status
+            if not (is_finite(vs[V_NEW]) and is_finite(qs[Q_NEW])):
+                return -2
+            worked = 0.0
+            for i in range(vs.shape[1]):
+                worked += vs[TAU, i] * vs[DISPLACEMENT, i]
+                vs[ACCELERATION, i] = rate * (vs[V_NEW, i] - vs[V_, i])
+                vs[V_, i] = vs[V_NEW, i]
+            for j in range(qs.shape[1]):
+                qs[Q, j] = qs[Q_NEW, j]
+            works[BY_ACTUATORS] += worked
+            works[BY_WRENCHES] += report[EXTERNAL_WORK]
+            report[STEPS] += 1.0
+        for j in range(q.shape[1]):
+            q[k, j] = qs[Q, j]
+        for i in range(v.shape[1]):
+            v[k, i] = vs[V_, i]
+    return -1

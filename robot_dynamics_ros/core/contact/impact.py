@@ -37,8 +37,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.core.arrays import as_finite, Matrix, Vector
-from robot_dynamics_ros.core.contact.contact_layout import JOINT_ROWS, LAW_WIDTH, MU
-from robot_dynamics_ros.core.contact.rigid_contact import solve_contacts, VECTORS
+from robot_dynamics_ros.core.contact.contact_layout import JOINT_ROWS, LAW_WIDTH, MU, VECTORS
+from robot_dynamics_ros.core.contact.rigid_contact import solve_contacts
 from robot_dynamics_ros.core.dynamics import crba, frame_jacobian, ReferenceFrame
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.model.robot_model import RobotModel

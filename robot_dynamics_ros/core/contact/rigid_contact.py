@@ -61,39 +61,43 @@ from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.contact.compiled_part import part
 from robot_dynamics_ros.core.contact.contact_law import (
     CONE,
-    cone_residual,
-    contact_impulse,
     DISC,
     STICK,
 )
 from robot_dynamics_ros.core.contact.contact_layout import (
+    CHANGE,
     DAMPING,
     DRY_IMPULSE,
-    IS_COMPLIANT,
+    DRY_TRIAL,
+    FORCE,
+    FREE_VELOCITY,
+    GUESS,
     LEVEL_NEGATIVE,
     LEVEL_POSITIVE,
     LOWER_IMPULSE,
-    LOWER_OFFSET,
     LOWER_ON,
+    LOWER_TRIAL,
     MOBILITY,
-    MU,
     PENALTY,
     REFERENCE,
-    SHIFT,
+    REMAINDER,
+    SCRATCH,
+    STEP,
+    TRIAL,
+    TRIAL_FORCE,
     UPPER_IMPULSE,
-    UPPER_OFFSET,
     UPPER_ON,
+    UPPER_TRIAL,
 )
+from robot_dynamics_ros.core.contact.contact_residual import laws_residual
 from robot_dynamics_ros.core.contact.dense import (
     cholesky,
     cholesky_solve,
     mobility,
     solve_general,
 )
+from robot_dynamics_ros.core.contact.soft_problem import SOFTNESS, unbalanced
 from robot_dynamics_ros.core.jit import kernel
-
-SOFTNESS = 1e-5
-"""Softness of a constraint in one round, as part of its mobility."""
 
 TOLERANCE = 1e-10
 """Residual at which the rounds end."""
@@ -109,139 +113,6 @@ _NEWTON_STEPS = 30
 _SEARCHES = 30
 _DISC_AGAIN = 6
 _HARDER = 1e3
-
-# Rows of the vectors of length nv that the solver works with
-FREE_VELOCITY = 0
-FORCE = 1
-STEP = 2
-TRIAL = 3
-SCRATCH = 4
-TRIAL_FORCE = 5
-DRY_TRIAL = 6
-LOWER_TRIAL = 7
-UPPER_TRIAL = 8
-GUESS = 9
-REMAINDER = 10
-CHANGE = 11
-VECTORS = 12
-
-
-@part
-def _joint_rows(
-    joint: Matrix, mass: Matrix, change: Vector, force: Vector, tangent: Matrix, vectors: Matrix
-) -> None:
-    """Take limits and dry friction off the unbalanced momentum and add their slopes."""
-    for i in range(change.size):
-        rho = mass[i, i] / SOFTNESS
-        v = vectors[GUESS, i] + change[i]
-        positive = joint[LEVEL_POSITIVE, i]
-        negative = joint[LEVEL_NEGATIVE, i]
-        if positive > 0.0 or negative > 0.0:
-            y = joint[DRY_IMPULSE, i] - rho * v
-            if y < -positive:
-                y = -positive
-            elif y > negative:
-                y = negative
-            else:
-                tangent[i, i] += rho
-            vectors[DRY_TRIAL, i] = y
-            force[i] -= y
-        if joint[LOWER_ON, i] != 0.0:
-            y = joint[LOWER_IMPULSE, i] - rho * (v + joint[LOWER_OFFSET, i])
-            if y > 0.0:
-                tangent[i, i] += rho
-            else:
-                y = 0.0
-            vectors[LOWER_TRIAL, i] = y
-            force[i] -= y
-        if joint[UPPER_ON, i] != 0.0:
-            y = joint[UPPER_IMPULSE, i] - rho * (joint[UPPER_OFFSET, i] - v)
-            if y > 0.0:
-                tangent[i, i] += rho
-            else:
-                y = 0.0
-            vectors[UPPER_TRIAL, i] = y
-            force[i] += y
-
-
-@part
-def unbalanced(
-    form: int,
-    mass: Matrix,
-    rows: Matrix,
-    law: Matrix,
-    count: int,
-    joint: Matrix,
-    has_joint_rows: bool,
-    h: float,
-    change: Vector,
-    impulse: Matrix,
-    trial: Matrix,
-    tangent: Matrix,
-    vectors: Matrix,
-    force: Vector,
-    small: Matrix,
-) -> float:
-    """
-    Write what is missing in the momentum balance, its derivative, and the impulses.
-
-    The unknown is the change of the velocity from the first guess, which keeps the digits of small
-    velocities and impulses beside a fast motion.
-
-    Return its square norm, in the unit of an energy. In the form `CONE` it is the derivative of a
-    convex function.
-
-    """
-    n = change.size
-    for i in range(n):
-        total = vectors[REMAINDER, i] + joint[DAMPING, i] * change[i]
-        for j in range(n):
-            total += mass[i, j] * change[j]
-            tangent[i, j] = mass[i, j]
-        tangent[i, i] += joint[DAMPING, i]
-        force[i] = total
-    slope = small[0]
-    for c in range(count):
-        at = 3 * c
-        u0 = law[c, REFERENCE]
-        u1 = law[c, REFERENCE + 1]
-        u2 = law[c, REFERENCE + 2]
-        for j in range(n):
-            u0 += rows[at, j] * change[j]
-            u1 += rows[at + 1, j] * change[j]
-            u2 += rows[at + 2, j] * change[j]
-        contact_impulse(form, law[c], h, impulse[c], u0, u1, u2, trial[c], slope)
-        if slope[0] == 0.0:
-            continue
-        a = trial[c, 0]
-        b = trial[c, 1]
-        d = trial[c, 2]
-        s0 = slope[0]
-        s1 = slope[1]
-        s2 = slope[2]
-        s3 = slope[3]
-        s4 = slope[4]
-        s5 = slope[5]
-        s6 = slope[6]
-        s7 = slope[7]
-        s8 = slope[8]
-        for i in range(n):
-            x = rows[at, i]
-            y = rows[at + 1, i]
-            z = rows[at + 2, i]
-            force[i] -= a * x + b * y + d * z
-            # column of the slope seen from degree of freedom i: J_i^T H
-            p = x * s0 + y * s3 + z * s6
-            q = x * s1 + y * s4 + z * s7
-            r = x * s2 + y * s5 + z * s8
-            for j in range(n):
-                tangent[i, j] += p * rows[at, j] + q * rows[at + 1, j] + r * rows[at + 2, j]
-    if has_joint_rows:
-        _joint_rows(joint, mass, change, force, tangent, vectors)
-    square: float = 0.0
-    for i in range(n):
-        square += force[i] * force[i] / mass[i, i]
-    return square
 
 
 @part
@@ -292,60 +163,6 @@ def _prepare(
             free = abs(vectors[FREE_VELOCITY, i]) * mass[i, i]
             size = max(size, min(free, level) / math.sqrt(mass[i, i]))
     return size
-
-
-@part
-def _residual(
-    mass: Matrix,
-    rows: Matrix,
-    law: Matrix,
-    count: int,
-    joint: Matrix,
-    has_joint_rows: bool,
-    change: Vector,
-    impulse: Matrix,
-    vectors: Matrix,
-    small: Matrix,
-) -> tuple[float, float]:
-    """Return the largest residual of the laws, and the largest impulse, in the energy norm."""
-    n = change.size
-    worst = 0.0
-    size = 0.0
-    u = small[1]
-    for c in range(count):
-        for k in range(3):
-            total = law[c, REFERENCE + k]
-            for j in range(n):
-                total += rows[3 * c + k, j] * change[j]
-            u[k] = total
-        law[c, SHIFT] = law[c, MU] * math.sqrt(u[1] * u[1] + u[2] * u[2])
-        w = law[c, MOBILITY]
-        if law[c, IS_COMPLIANT] != 0.0 or w == 0.0:
-            continue
-        worst = max(worst, cone_residual(law[c, MU], w, impulse[c], u))
-        size = max(size, impulse[c, 0] * math.sqrt(w))
-    if has_joint_rows:
-        for i in range(n):
-            scale = mass[i, i]
-            root = math.sqrt(scale)
-            v = vectors[GUESS, i] + change[i]
-            if joint[LEVEL_POSITIVE, i] > 0.0 or joint[LEVEL_NEGATIVE, i] > 0.0:
-                held = joint[DRY_IMPULSE, i]
-                y = min(max(held - scale * v, -joint[LEVEL_POSITIVE, i]),
-                        joint[LEVEL_NEGATIVE, i])  # fmt: skip
-                worst = max(worst, abs(held - y) / root)
-                size = max(size, abs(held) / root)
-            if joint[LOWER_ON, i] != 0.0:
-                held = joint[LOWER_IMPULSE, i]
-                y = max(0.0, held - scale * (v + joint[LOWER_OFFSET, i]))
-                worst = max(worst, abs(held - y) / root)
-                size = max(size, held / root)
-            if joint[UPPER_ON, i] != 0.0:
-                held = joint[UPPER_IMPULSE, i]
-                y = max(0.0, held - scale * (joint[UPPER_OFFSET, i] - v))
-                worst = max(worst, abs(held - y) / root)
-                size = max(size, held / root)
-    return worst, size
 
 
 @kernel
@@ -534,7 +351,7 @@ def solve_contacts(
                     joint[DRY_IMPULSE, i] = vectors[DRY_TRIAL, i]
                     joint[LOWER_IMPULSE, i] = vectors[LOWER_TRIAL, i]
                     joint[UPPER_IMPULSE, i] = vectors[UPPER_TRIAL, i]
-        worst, size = _residual(
+        worst, size = laws_residual(
             mass, rows, law, count, joint, has_joint_rows, change, impulse, vectors, small
         )
         size = max(size, free_size)

@@ -27,8 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
-from robot_dynamics_ros.core.contact.contact_layout import JOINT_ROWS, LAW_WIDTH
-from robot_dynamics_ros.core.contact.rigid_contact import VECTORS
+from robot_dynamics_ros.core.contact.contact_layout import JOINT_ROWS, LAW_WIDTH, VECTORS
 from robot_dynamics_ros.core.model.kernel_layout import IQ, IV, MULTIPLIER
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 
@@ -83,7 +82,11 @@ GENERALIZED = 19
 V_BEFORE = 20
 SHOCK = 21
 """Impulse of the joint limits in impacts during the step."""
-V_ROWS = 22
+JOINT = 22
+"""First of the rows of limits and dry friction, see `contact_layout`."""
+SOLVER = JOINT + JOINT_ROWS
+"""First of the rows that the solver works with, see `rigid_contact`."""
+V_ROWS = SOLVER + VECTORS
 
 # Work done on the robot
 BY_ACTUATORS = 0
@@ -103,44 +106,128 @@ EXTERNAL_WORK = 4
 REPORTS = 5
 
 
+# Rows of what is constant at the joints
+VISCOUS = 0
+COULOMB_POSITIVE = 1
+COULOMB_NEGATIVE = 2
+STATIC_RATIO = 3
+STRIBECK_SPEED = 4
+LOWER = 5
+UPPER = 6
+CONSTANTS = 7
+
+# Rows of the gaps
+GAP = 0
+GAP_NEW = 1
+
+# Rows of the marks
+ACTIVE = 0
+"""Candidates that take part in the step, their number is not kept."""
+IS_ACTIVE = 1
+FLIES = 2
+"""What leaves its surface after an impact."""
+COORDINATE = 3
+"""Entry of the configuration for each degree of freedom that is one, else -1."""
+MARKS = 4
+
+# Layers of the triples: three numbers, normal and tangents, for each candidate or active contact
+FORCE = 0
+FORCE_NEW = 1
+SHOCK_AT = 2
+"""Impulses in impacts during the step."""
+OFFSET = 3
+IMPULSE = 4
+TRIAL = 5
+TRIPLES = 6
+
+# Layers of the square matrices
+MASS = 0
+TANGENT = 1
+FACTOR = 2
+SQUARES = 3
+
+# Cutting a step at a touch
+REST = 0
+"""What is left of the step [s]."""
+PHASE = 1
+LENGTH = 2
+"""Length that is tried [s]."""
+EARLY = 3
+EARLY_GAP = 4
+LATE = 5
+LATE_GAP = 6
+SIDE = 7
+TRIALS = 8
+CUTS = 9
+SHOCKED = 10
+"""Whether there were impacts since the start of the last step."""
+CUT_WIDTH = 11
+
+
 class StepArrays(NamedTuple):
-    """Arrays of a robot in motion; see the names of their rows above."""
+    """
+    Arrays of a robot in motion; see the names of their rows above.
+
+    There are few of them, because compiled calls hand over each array as nine numbers.
+
+    """
 
     robot: Matrix
     work: Matrix
     candidates: Matrix
-    coordinate: Indices
-    friction: Matrix
-    limits: Matrix
+    constants: Matrix
     options: Vector
     wrenches: Matrix
     qs: Matrix
     vs: Matrix
-    gap: Vector
-    gap_new: Vector
+    gaps: Matrix
+    marks: Indices
+    triples: Matrix
     place: Matrix
-    active: Indices
-    is_active: Indices
-    flies: Indices
     rows: Matrix
-    rows_ahead: Matrix
-    offset: Matrix
     law: Matrix
-    impulse: Matrix
-    trial: Matrix
-    joint: Matrix
-    mass: Matrix
-    tangent: Matrix
-    factor: Matrix
-    vectors: Matrix
+    bristles: Matrix
+    squares: Matrix
     small: Matrix
-    force: Matrix
-    force_new: Matrix
-    shock: Matrix
-    bristle: Matrix
-    bristle_new: Matrix
+    cut: Vector
     works: Vector
     report: Vector
+
+    @property
+    def gap(self) -> Vector:
+        """Return the gaps of candidates, lower limits and upper limits."""
+        gap: Vector = self.gaps[GAP]
+        return gap
+
+    @property
+    def force(self) -> Matrix:
+        """Return the forces of the candidates."""
+        force: Matrix = self.triples[FORCE]
+        return force
+
+    @property
+    def shock(self) -> Matrix:
+        """Return the impulses of the candidates in impacts."""
+        shock: Matrix = self.triples[SHOCK_AT]
+        return shock
+
+    @property
+    def bristle(self) -> Matrix:
+        """Return the displacements of the tangential springs."""
+        bristle: Matrix = self.bristles[0]
+        return bristle
+
+    @property
+    def joint(self) -> Matrix:
+        """Return limits and dry friction as the solver sees them."""
+        joint: Matrix = self.vs[JOINT : JOINT + JOINT_ROWS]
+        return joint
+
+    @property
+    def coordinate(self) -> Indices:
+        """Return the entry of the configuration for each degree of freedom, or -1."""
+        coordinate: Indices = self.marks[COORDINATE, : self.vs.shape[1]]
+        return coordinate
 
 
 def step_arrays(
@@ -179,45 +266,35 @@ def step_arrays(
     options[LIMITS] = has_limits
     options[COMPLIANT] = is_compliant
     options[LIMIT_RESTITUTION] = limit_restitution
-    coordinate = np.full(n, -1, dtype=np.int64)
+    kept = max(count, 1)
+    marks = np.zeros((MARKS, max(count + 2 * n, kept)), dtype=np.int64)
+    marks[COORDINATE] = -1
     for row in model.kernel[1:]:
         if row[IV] < n and row[MULTIPLIER] == 1.0:
-            coordinate[int(row[IV])] = int(row[IQ])
-    kept = max(count, 1)
+            marks[COORDINATE, int(row[IV])] = int(row[IQ])
+    constants = np.zeros((CONSTANTS, n))
+    if friction is not None:
+        constants[:LOWER] = friction[:LOWER]
+    constants[LOWER:] = model.limits.lower, model.limits.upper
     return StepArrays(
         robot=model.kernel,
         work=np.zeros(model.work_shape),
         candidates=np.array(candidates, dtype=np.float64),
-        coordinate=coordinate,
-        friction=np.zeros((5, n)) if friction is None else np.array(friction[:5]),
-        limits=np.array([model.limits.lower, model.limits.upper]),
+        constants=constants,
         options=options,
         wrenches=np.zeros((model.nbodies, 6)),
         qs=np.zeros((Q_ROWS, model.nq)),
         vs=np.zeros((V_ROWS, n)),
-        gap=np.full(count + 2 * n, np.inf),
-        gap_new=np.full(count + 2 * n, np.inf),
+        gaps=np.full((2, count + 2 * n), np.inf),
+        marks=marks,
+        triples=np.zeros((TRIPLES, kept, 3)),
         place=np.zeros((kept, 6)),
-        active=np.zeros(kept, dtype=np.int64),
-        is_active=np.zeros(count + 2 * n, dtype=np.int64),
-        flies=np.zeros(count + 2 * n, dtype=np.int64),
-        rows=np.zeros((3 * kept, n)),
-        rows_ahead=np.zeros((3, n)),
-        offset=np.zeros((kept, 3)),
+        rows=np.zeros((3 * kept + 3, n)),
         law=np.zeros((kept, LAW_WIDTH)),
-        impulse=np.zeros((kept, 3)),
-        trial=np.zeros((kept, 3)),
-        joint=np.zeros((JOINT_ROWS, n)),
-        mass=np.zeros((n, n)),
-        tangent=np.zeros((n, n)),
-        factor=np.zeros((n, n)),
-        vectors=np.zeros((VECTORS, n)),
+        bristles=np.zeros((2, kept, 2)),
+        squares=np.zeros((SQUARES, n, n)),
         small=np.zeros((2, 9)),
-        force=np.zeros((kept, 3)),
-        force_new=np.zeros((kept, 3)),
-        shock=np.zeros((kept, 3)),
-        bristle=np.zeros((kept, 2)),
-        bristle_new=np.zeros((kept, 2)),
+        cut=np.zeros(CUT_WIDTH),
         works=np.zeros(WORKS),
         report=np.zeros(REPORTS),
     )

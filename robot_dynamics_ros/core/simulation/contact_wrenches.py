@@ -21,6 +21,7 @@ import numpy as np
 
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.dynamics.kinematics import place_frame, world_state
+from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.simulation.plant import Contact
 
@@ -49,9 +50,37 @@ def link_wrenches(model: RobotModel, q: Vector, contacts: Sequence[Contact]) -> 
     work = world_state(model, q)
     wrenches: dict[str, Vector] = {}
     for contact in contacts:
-        pose = place_frame(model.frame(contact.link), work)
-        force = pose.rotation.T @ contact.force
-        arm = pose.rotation.T @ (contact.point - pose.translation)
-        wrench = np.concatenate((force, np.cross(arm, force)))
-        wrenches[contact.link] = wrenches.get(contact.link, np.zeros(6)) + wrench
+        for link, sign in ((contact.link, 1.0), (contact.surface, -1.0)):
+            if link not in model.frames:  # a surface of the world
+                continue
+            pose = place_frame(model.frame(link), work)
+            force = sign * pose.rotation.T @ contact.force
+            arm = pose.rotation.T @ (contact.point - pose.translation)
+            wrench = np.concatenate((force, np.cross(arm, force)))
+            wrenches[link] = wrenches.get(link, np.zeros(6)) + wrench
     return wrenches
+
+
+def require_clear_start(contacts: Sequence[Contact], deepest: float = 1e-3) -> None:
+    """
+    Refuse a state in which bodies are inside each other, from which nothing sensible follows.
+
+    Parameters
+    ----------
+    contacts : sequence of Contact
+        The contacts at the start.
+    deepest : float
+        How deep they may be [m].
+
+    Raises
+    ------
+    ConfigurationError
+        If one is deeper; the message names it.
+
+    """
+    for contact in contacts:
+        if contact.gap < -deepest:
+            raise ConfigurationError(
+                f"link '{contact.link}' starts {-contact.gap:.3g} m inside '{contact.surface}'; "
+                'move the robot or the surface, or disable the pair'
+            )

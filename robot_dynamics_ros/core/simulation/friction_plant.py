@@ -40,7 +40,7 @@ from robot_dynamics_ros.core.friction.friction_law import JointFrictionLaw
 from robot_dynamics_ros.core.friction.stick_slip import friction_step_kernel, loaded_law_kernel
 from robot_dynamics_ros.core.model.robot_model import require_single_joints, RobotModel
 from robot_dynamics_ros.core.simulation.free_motion import FreeMotion
-from robot_dynamics_ros.core.simulation.plant import INTEGRATORS, PlantState, Works
+from robot_dynamics_ros.core.simulation.plant import INTEGRATORS, Plant, PlantState, Works
 
 
 def is_plain(friction: JointFrictionLaw) -> bool:
@@ -50,6 +50,48 @@ def is_plain(friction: JointFrictionLaw) -> bool:
         and not friction.load_coefficient.any()
         and np.array_equal(friction.viscous, friction.viscous_negative)
     )
+
+
+def plant_with_friction(
+    model: RobotModel,
+    friction: JointFrictionLaw | None,
+    *,
+    dt_internal: float = 1e-3,
+    integrator: str = 'rk4',
+    **surroundings: Any,
+) -> Plant | FrictionPlant:
+    """
+    Return the plant that can have a friction law: `Plant` if possible, else `FrictionPlant`.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot.
+    friction : DryFriction, LuGreFriction, DahlFriction or None
+        Joint friction.
+    dt_internal : float
+        Longest internal step [s].
+    integrator : str
+        ``rk4`` or ``semi_implicit``.
+    **surroundings
+        What else `Plant` takes.
+
+    Raises
+    ------
+    ConfigurationError
+        If the friction law and the surroundings do not go together, or as `Plant`.
+
+    """
+    if friction is None or (isinstance(friction, DryFriction) and is_plain(friction)):
+        return Plant(
+            model, friction, dt_internal=dt_internal, integrator=integrator, **surroundings
+        )
+    if surroundings.get('world') or surroundings.get('self_collision'):
+        raise ConfigurationError(
+            'bristles, friction that grows with the load and viscous friction that differs with '
+            'the direction are not simulated together with contacts: leave out one of them'
+        )
+    return FrictionPlant(model, friction, dt_internal=dt_internal, integrator=integrator)
 
 
 class FrictionPlant:
@@ -118,6 +160,7 @@ class FrictionPlant:
         self._mass: Matrix = np.zeros((n, n))
         self._work = None if isinstance(friction, DryFriction) else bristle_work(n)
         self._tau, self._tau_friction = np.zeros(n), np.zeros(n)
+        self._works = np.zeros(3)  # of actuators, friction and wrenches
         self.deflection: Vector = np.zeros(n)
         self._time = 0.0
         self.reset(q, v)
@@ -125,7 +168,7 @@ class FrictionPlant:
 
     @property
     def state(self) -> PlantState:
-        """Return the present state; works are not kept count of."""
+        """Return the present state."""
         model, nothing = self.model, np.zeros(self.model.nv)
         a = aba(model, self._q, self._v, self._tau - self._tau_friction)
         return PlantState(
@@ -139,7 +182,9 @@ class FrictionPlant:
             contacts=(),
             wrenches=np.zeros((model.nbodies, 6)),
             residual=0.0,
-            works=Works(0.0, 0.0, 0.0, 0.0, 0.0),
+            works=Works(
+                float(self._works[0]), float(self._works[1]), 0.0, 0.0, float(self._works[2])
+            ),
         )
 
     @property
@@ -162,7 +207,7 @@ class FrictionPlant:
         n = self.model.nv
         self._q = np.array(as_finite('q', np.zeros(n) if q is None else q, (n,)))
         self._v = np.array(as_finite('v', np.zeros(n) if v is None else v, (n,)))
-        for array in (self._tau, self._tau_friction, self.deflection):
+        for array in (self._tau, self._tau_friction, self.deflection, self._works):
             array[:] = 0.0
         self._time = time
         return self.state
@@ -198,12 +243,17 @@ class FrictionPlant:
         loaded_law_kernel(self._law, self._coefficient, tau, self._loaded)
         q, v = self._q.copy(), self._v.copy()
         friction, deflection = self._tau_friction.copy(), self.deflection.copy()
+        works = self._works.copy()
         for _ in range(count):
             acting = tau if f_ext is None else tau + external_efforts(model, q, f_ext)
+            before = q.copy()
             self._internal_step(q, v, acting, dt / count, friction, deflection)
+            way = q - before
+            works += (tau @ way, -friction @ way, (acting - tau) @ way)
         if not np.isfinite((q, v, friction, deflection)).all():
             raise NonFiniteError('the simulated state', f' at {self._time + dt:.6g} s')
         self._q, self._v, self._tau_friction, self.deflection = q, v, friction, deflection
+        self._works = works
         self._tau[:] = tau
         self._time += dt
         return self.state

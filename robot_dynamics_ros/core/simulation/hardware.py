@@ -34,6 +34,7 @@ from robot_dynamics_ros.core.drive.sensors import Delay, JointReading, JointSens
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.model.robot_model import driven_joints
 from robot_dynamics_ros.core.simulation.elastic_robot import ElasticRobot
+from robot_dynamics_ros.core.simulation.friction_plant import FrictionPlant
 from robot_dynamics_ros.core.simulation.plant import Plant
 
 
@@ -43,7 +44,7 @@ class SimulatedHardware:
 
     Parameters
     ----------
-    plant : Plant or ElasticRobot
+    plant : Plant, ElasticRobot or FrictionPlant
         The mechanics.
     effort_limit : array_like, shape (n,), optional
         Limits of the efforts of the driven joints [N m | N]; none by default.
@@ -70,7 +71,7 @@ class SimulatedHardware:
 
     def __init__(
         self,
-        plant: Plant | ElasticRobot,
+        plant: Plant | ElasticRobot | FrictionPlant,
         *,
         effort_limit: Any = None,
         drives: Drives | None = None,

@@ -23,7 +23,8 @@ the joints, position limits and contacts are solved together at the end of each 
 velocity of exactly zero and do not creep. Viscous friction is taken at the mean velocity of the
 step, which is of second order, and at the end velocity for joints where it decays within the step.
 
-All steps of a call run compiled, in one go.
+All steps of a call run compiled, in one go; with pairs of bodies that can touch (see `body_pairs`)
+step by step, with the possible contacts found anew before each.
 
 """
 
@@ -36,9 +37,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.core.arrays import as_finite, Matrix, Vector
+from robot_dynamics_ros.core.contact.body_pairs import BodyPairs
 from robot_dynamics_ros.core.contact.collision_shapes import CollisionShape
 from robot_dynamics_ros.core.contact.contact_layout import LINK, SURFACE
 from robot_dynamics_ros.core.contact.contact_wrench import contact_wrenches_kernel
+from robot_dynamics_ros.core.contact.disabled_pairs import as_pairs
 from robot_dynamics_ros.core.contact.geometry import plane_contacts
 from robot_dynamics_ros.core.contact.impact_step import advance_block, advance_sequence
 from robot_dynamics_ros.core.contact.moreau_step import CLOSED
@@ -70,10 +73,17 @@ from robot_dynamics_ros.core.exceptions import (
 )
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
 from robot_dynamics_ros.core.model.robot_model import neutral, require_single_joints, RobotModel
+from robot_dynamics_ros.core.simulation.pair_setup import body_pairs
 from robot_dynamics_ros.core.simulation.world import World
 
 INTEGRATORS = ('rk4', 'semi_implicit')
 CONTACT_MODELS = ('rigid', 'compliant')
+
+UNSOLVED = 1e-4
+"""Residual with which a step with pairs of bodies is made again in halves."""
+
+MOST_HALVINGS = 4
+"""How often such a step is halved."""
 
 
 class Contact(NamedTuple):
@@ -184,6 +194,11 @@ class Plant:
         Surroundings; without them nothing touches.
     collisions : sequence of CollisionShape
         Shapes with which the robot touches, see `read_collisions`.
+    self_collision : bool
+        Whether links touch each other; those at the same joint never do.
+    disabled_pairs : sequence of pairs of str, optional
+        Links, boxes and spheres that pass through each other, see `read_disabled_pairs`; those of
+        the world are added.
     contact_model : str
         ``rigid``, with restitution, or ``compliant``, with stiffness and dissipation.
     joint_limits : bool
@@ -202,8 +217,8 @@ class Plant:
     Raises
     ------
     ConfigurationError
-        If an option is unknown, the step is not positive, the friction has other joints, or the
-        world has boxes or spheres for the robot to touch.
+        If an option is unknown, the step is not positive, the friction has other joints, a
+        disabled pair is unknown, or coal is needed and not installed.
     ModelError
         If there is friction and a joint has several coordinates.
     SingularMassMatrixError
@@ -220,6 +235,8 @@ class Plant:
         *,
         world: World | None = None,
         collisions: Sequence[CollisionShape] = (),
+        self_collision: bool = False,
+        disabled_pairs: Any = None,
         contact_model: str = 'rigid',
         joint_limits: bool = False,
         limit_restitution: float = 0.0,
@@ -246,19 +263,22 @@ class Plant:
         self.dt_internal = float(dt_internal)
         self.integrator = integrator
         self.contact_model = contact_model
-        solids = [box.name for box in self.world.boxes]
-        solids += [sphere.name for sphere in self.world.spheres]
-        if solids and collisions:
-            raise ConfigurationError(
-                f"contact with '{solids[0]}' cannot be simulated: of a world only planes take "
-                'part; put planes where the robot can touch it'
-            )
         self._set = plane_contacts(
             model, collisions, self.world.planes, dict(self.world.link_materials)
         )
+        self._pairs = body_pairs(
+            model,
+            self.world,
+            collisions,
+            self._set,
+            as_pairs(disabled_pairs or ()),
+            self_collision=self_collision,
+        )
         self._arrays = step_arrays(
             model,
-            self._set.rows,
+            self._set.rows
+            if self._pairs is None
+            else np.vstack((self._set.rows, self._pairs.rows())),
             None if friction is None else friction.packed,
             has_limits=joint_limits,
             limit_restitution=limit_restitution,
@@ -279,7 +299,7 @@ class Plant:
         friction, limit = s.vs[DRY].copy(), s.vs[REACTION].copy()
         contacts: tuple[Contact, ...] = ()
         wrenches = np.zeros((model.nbodies, 6))
-        if len(self._set.rows):
+        if len(s.candidates):
             contact_wrenches_kernel(
                 s.robot, s.work, s.candidates, q, s.force, s.place, self._world_force, wrenches
             )
@@ -299,14 +319,15 @@ class Plant:
 
     def _contacts(self) -> tuple[Contact, ...]:
         s, contacts = self._arrays, []
-        count = len(self._set.rows)
+        count = len(s.candidates)
+        surfaces = self._set.surfaces if self._pairs is None else self._pairs.surfaces
         closed = (s.gap[:count] <= CLOSED) | (s.force[:count, 0] > 0.0)
         for c in np.flatnonzero(closed | s.shock[:count].any(axis=1)):
-            row = self._set.rows[c]
+            row = s.candidates[c]
             contacts.append(
                 Contact(
                     self._set.links[int(row[LINK])],
-                    self._set.surfaces[int(row[SURFACE])],
+                    surfaces[int(row[SURFACE])],
                     s.place[c, :3].copy(),
                     s.place[c, 3:].copy(),
                     float(s.gap[c]),
@@ -351,6 +372,10 @@ class Plant:
             array[:] = 0.0
         s.options[EXTERNAL] = 0.0
         self._time = time
+        if self._pairs is not None:
+            s.candidates[len(self._set.rows) :] = self._pairs.rows()
+            self._pairs.forget()
+            self._pairs.update(s, len(self._set.rows), self.dt_internal)
         self._check(advance_block(s, self.dt_internal, 0), time)
         return self.state
 
@@ -389,7 +414,7 @@ class Plant:
         s.wrenches[:] = wrenches
         s.options[EXTERNAL] = f_ext is not None
         s.report[:] = 0.0
-        status = advance_block(s, dt / count, count)
+        status = self._advance(dt / count, count)
         if status != -1:
             for array, old in zip(self._memory(), kept):
                 array[:] = old
@@ -431,16 +456,61 @@ class Plant:
         count = max(1, ceil(dt / self.dt_internal * (1.0 - 1e-9)))
         s.options[EXTERNAL] = 0.0
         s.report[:] = 0.0
-        status = advance_sequence(s, dt / count, count, tau, q, v)
+        status = -1
+        if self._pairs is None:
+            status = advance_sequence(s, dt / count, count, tau, q, v)
+        else:
+            for k, torque in enumerate(tau):
+                s.vs[TAU] = torque
+                status = self._advance(dt / count, count)
+                if status != -1:
+                    break
+                q[k], v[k] = s.qs[Q], s.vs[V_]
         self._time += dt * len(tau)
         self._check(status, self._time)
 
-    def _memory(self) -> tuple[Matrix, ...]:
+    def _advance(self, h: float, count: int) -> int:
+        """Make internal steps; return as `advance_block` does."""
+        s = self._arrays
+        if self._pairs is None:
+            return advance_block(s, h, count)
+        for _ in range(count):
+            status = self._step_with_pairs(self._pairs, h, MOST_HALVINGS)
+            if status != -1:
+                return status
+        return -1
+
+    def _step_with_pairs(self, pairs: BodyPairs, h: float, halvings: int) -> int:
+        """Make an internal step; in halves, without a guess, if the contacts are not solved."""
+        s = self._arrays
+        kept = [array.copy() for array in (*self._memory(), s.report)]
+        shock: Any = 0.0
+        status = -1
+        if pairs.update(s, len(self._set.rows), h):
+            s.shock[:] = 0.0
+            status = advance_block(s, h, 0)
+            shock = s.shock.copy()
+        if status == -1:
+            status = advance_block(s, h, 1)
+            s.shock[:] += shock
+        if halvings == 0 or (status == -1 and s.report[RESIDUAL] < UNSOLVED):
+            return status
+        for array, old in zip((*self._memory(), s.report), kept):
+            array[:] = old
+        s.force[:] = 0.0
+        for _ in range(2):
+            status = self._step_with_pairs(pairs, 0.5 * h, halvings - 1)
+            if status != -1:
+                break
+        return status
+
+    def _memory(self) -> tuple[Any, ...]:
         """Return the arrays that carry the state from step to step."""
         s = self._arrays
+        pairs = () if self._pairs is None else (s.candidates, self._pairs.owner)
         return (
             s.qs[Q], s.vs[: ACCELERATION + 8], s.gap, s.force, s.bristle, s.works, s.options,
-            s.wrenches,
+            s.wrenches, *pairs,
         )  # fmt: skip
 
     def _check(self, status: int, time: float) -> None:

@@ -28,6 +28,8 @@ text: write the sign of the exponent.) ::
       ball: {radius: 0.1, position: [0.5, 0, 0.5], material: rubber}
     links:
       left_foot: rubber
+    disabled_pairs:
+      - [table, link_1]
 
 """
 
@@ -43,6 +45,7 @@ import numpy as np
 import yaml
 
 from robot_dynamics_ros.core.arrays import as_finite, frozen, Matrix, Vector
+from robot_dynamics_ros.core.contact.disabled_pairs import as_pairs
 from robot_dynamics_ros.core.contact.geometry import Material, Plane
 from robot_dynamics_ros.core.exceptions import ConfigurationError, RobotDynamicsError
 from robot_dynamics_ros.core.spatial.rotation import rotation_from_rpy
@@ -106,6 +109,8 @@ class World:
         By name.
     link_materials : mapping of str to Material
         Materials of links of the robot; other links take that of what they touch.
+    disabled_pairs : tuple of pairs of str
+        Links, boxes and spheres that pass through each other.
 
     """
 
@@ -114,6 +119,7 @@ class World:
     spheres: tuple[Sphere, ...] = ()
     materials: Mapping[str, Material] = field(default_factory=dict)
     link_materials: Mapping[str, Material] = field(default_factory=dict)
+    disabled_pairs: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def with_floor(cls, height: float = 0.0, material: Material | None = None) -> World:
@@ -156,7 +162,7 @@ class World:
 
         """
         parts = _mapping('the world', content)
-        _refuse_unknown('the world', parts, (*_KEYS, 'links'))
+        _refuse_unknown('the world', parts, (*_KEYS, 'links', 'disabled_pairs'))
         materials = {
             name: Material(**values) for name, values in _entries(parts, 'materials').items()
         }
@@ -197,6 +203,7 @@ class World:
             tuple(spheres),
             MappingProxyType(materials),
             MappingProxyType({str(link): material(name) for link, name in links.items()}),
+            as_pairs(parts.get('disabled_pairs') or ()),
         )
 
 

@@ -32,8 +32,9 @@ from robot_dynamics_ros.core.contact.contact_layout import (
     MU,
     UPPER_IMPULSE,
     UPPER_ON,
+    VECTORS,
 )
-from robot_dynamics_ros.core.contact.rigid_contact import solve_contacts, VECTORS
+from robot_dynamics_ros.core.contact.rigid_contact import solve_contacts
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
 from robot_dynamics_ros.core.model.build import build_model
 from robot_dynamics_ros.core.model.description import JointLimits, Link

@@ -129,6 +129,25 @@ def test_friction_takes_energy_out_of_a_free_swing(kind: str) -> None:
         last = energy
 
 
+@pytest.mark.parametrize('kind', ['dry', 'lugre'])
+def test_works_add_up_to_the_change_of_the_energy(kind: str) -> None:
+    model = arm()
+    law: Any = dry(model, 0.3, 1.0)
+    if kind == 'lugre':
+        law = LuGreFriction(law, np.full(6, 1e5), np.full(6, 100.0))
+    left = {}
+    for step in (1e-3, 5e-4):
+        plant = FrictionPlant(model, law, dt_internal=step, q=np.full(6, 0.4))
+        start = mechanical_energy(model, plant.state.q, plant.state.v)
+        for _ in range(20):
+            state = plant.step([3.0, -20.0, -5.0, 1.0, 0.5, 0.2], 0.02)
+        change = mechanical_energy(model, state.q, state.v) - start
+        left[step] = abs(change - sum(state.works))
+        assert state.works.friction < 0.0
+    assert left[1e-3] < 0.01 * abs(state.works.actuators)
+    assert left[5e-4] < 0.7 * left[1e-3], 'an error of the step'
+
+
 def test_push_adds_to_the_torque() -> None:
     model = slider()
     plant = FrictionPlant(model, dry(model))

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contact_scenes import box_body
+from contact_scenes import at_height, box_body
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.simulation.plant import Plant
 from robot_dynamics_ros.core.simulation.world import World
@@ -50,12 +50,15 @@ def test_file_gives_the_world(tmp_path: Path) -> None:
     assert world.link_materials['foot'] is world.materials['rubber']
 
 
-def test_solids_are_refused_where_they_would_not_be_felt(tmp_path: Path) -> None:
+def test_file_names_pairs_that_pass_through_each_other(tmp_path: Path) -> None:
     path = tmp_path / 'world.yaml'
-    path.write_text(TEXT)
+    path.write_text(TEXT + 'disabled_pairs: [[table, base]]')
+    world = World.from_file(path)
+    assert world.disabled_pairs == (('table', 'base'),)
     model, shapes = box_body()
-    with pytest.raises(ConfigurationError, match="contact with 'table' cannot be simulated"):
-        Plant(model, world=World.from_file(path), collisions=shapes)
+    q = at_height(model, 0.45)
+    q[0] = 0.8  # 5 cm inside the table
+    assert Plant(model, world=world, collisions=shapes, q=q).state.contacts == ()
 
 
 @pytest.mark.parametrize(
@@ -71,6 +74,7 @@ def test_solids_are_refused_where_they_would_not_be_felt(tmp_path: Path) -> None
         ('materials: {m: {friction: -1}}', 'friction of a material is -1'),
         ('materials: {m: {friction: x}}', "friction of a material is 'x'"),
         ('planes: [1]', 'planes is'),
+        ('disabled_pairs: [[a]]', 'expected two different names'),
         ('[', 'cannot be read'),
     ],
 )

@@ -1,0 +1,166 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The smooth equations of one round of the contact solver, see `rigid_contact`.
+
+Unknown is the change of the velocity from the first guess, which keeps the digits of small
+velocities and impulses beside a fast motion.
+
+"""
+
+from __future__ import annotations
+
+from robot_dynamics_ros.core.arrays import Matrix, Vector
+from robot_dynamics_ros.core.contact.compiled_part import part
+from robot_dynamics_ros.core.contact.contact_law import contact_impulse
+from robot_dynamics_ros.core.contact.contact_layout import (
+    DAMPING,
+    DRY_IMPULSE,
+    DRY_TRIAL,
+    GUESS,
+    LEVEL_NEGATIVE,
+    LEVEL_POSITIVE,
+    LOWER_IMPULSE,
+    LOWER_OFFSET,
+    LOWER_ON,
+    LOWER_TRIAL,
+    REFERENCE,
+    REMAINDER,
+    UPPER_IMPULSE,
+    UPPER_OFFSET,
+    UPPER_ON,
+    UPPER_TRIAL,
+)
+
+SOFTNESS = 1e-5
+"""Softness of a constraint in one round, as part of its mobility."""
+
+
+@part
+def _joint_rows(
+    joint: Matrix, mass: Matrix, change: Vector, force: Vector, tangent: Matrix, vectors: Matrix
+) -> None:
+    """Take limits and dry friction off the unbalanced momentum and add their slopes."""
+    for i in range(change.size):
+        rho = mass[i, i] / SOFTNESS
+        v = vectors[GUESS, i] + change[i]
+        positive = joint[LEVEL_POSITIVE, i]
+        negative = joint[LEVEL_NEGATIVE, i]
+        if positive > 0.0 or negative > 0.0:
+            y = joint[DRY_IMPULSE, i] - rho * v
+            if y < -positive:
+                y = -positive
+            elif y > negative:
+                y = negative
+            else:
+                tangent[i, i] += rho
+            vectors[DRY_TRIAL, i] = y
+            force[i] -= y
+        if joint[LOWER_ON, i] != 0.0:
+            y = joint[LOWER_IMPULSE, i] - rho * (v + joint[LOWER_OFFSET, i])
+            if y > 0.0:
+                tangent[i, i] += rho
+            else:
+                y = 0.0
+            vectors[LOWER_TRIAL, i] = y
+            force[i] -= y
+        if joint[UPPER_ON, i] != 0.0:
+            y = joint[UPPER_IMPULSE, i] - rho * (joint[UPPER_OFFSET, i] - v)
+            if y > 0.0:
+                tangent[i, i] += rho
+            else:
+                y = 0.0
+            vectors[UPPER_TRIAL, i] = y
+            force[i] += y
+
+
+@part
+def unbalanced(
+    form: float,
+    mass: Matrix,
+    rows: Matrix,
+    law: Matrix,
+    count: int,
+    joint: Matrix,
+    has_joint_rows: bool,
+    h: float,
+    change: Vector,
+    impulse: Matrix,
+    trial: Matrix,
+    tangent: Matrix,
+    vectors: Matrix,
+    force: Vector,
+    small: Matrix,
+) -> float:
+    """
+    Write what is missing in the momentum balance, its derivative, and the impulses.
+
+    The unknown is the change of the velocity from the first guess, which keeps the digits of small
+    velocities and impulses beside a fast motion.
+
+    Return its square norm, in the unit of an energy. In the form `CONE` it is the derivative of a
+    convex function.
+
+    """
+    n = change.size
+    for i in range(n):
+        total = vectors[REMAINDER, i] + joint[DAMPING, i] * change[i]
+        for j in range(n):
+            total += mass[i, j] * change[j]
+            tangent[i, j] = mass[i, j]
+        tangent[i, i] += joint[DAMPING, i]
+        force[i] = total
+    slope = small[0]
+    for c in range(count):
+        at = 3 * c
+        u0 = law[c, REFERENCE]
+        u1 = law[c, REFERENCE + 1]
+        u2 = law[c, REFERENCE + 2]
+        for j in range(n):
+            u0 += rows[at, j] * change[j]
+            u1 += rows[at + 1, j] * change[j]
+            u2 += rows[at + 2, j] * change[j]
+        contact_impulse(form, law[c], h, impulse[c], u0, u1, u2, trial[c], slope)
+        if slope[0] == 0.0:
+            continue
+        a = trial[c, 0]
+        b = trial[c, 1]
+        d = trial[c, 2]
+        s0 = slope[0]
+        s1 = slope[1]
+        s2 = slope[2]
+        s3 = slope[3]
+        s4 = slope[4]
+        s5 = slope[5]
+        s6 = slope[6]
+        s7 = slope[7]
+        s8 = slope[8]
+        for i in range(n):
+            x = rows[at, i]
+            y = rows[at + 1, i]
+            z = rows[at + 2, i]
+            force[i] -= a * x + b * y + d * z
+            # column of the slope seen from degree of freedom i: J_i^T H
+            p = x * s0 + y * s3 + z * s6
+            q = x * s1 + y * s4 + z * s7
+            r = x * s2 + y * s5 + z * s8
+            for j in range(n):
+                tangent[i, j] += p * rows[at, j] + q * rows[at + 1, j] + r * rows[at + 2, j]
+    if has_joint_rows:
+        _joint_rows(joint, mass, change, force, tangent, vectors)
+    square: float = 0.0
+    for i in range(n):
+        square += force[i] * force[i] / mass[i, i]
+    return square
