@@ -36,6 +36,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     'forward_simulation_node': {
         'publish_clock': True,
         'floating_base': True,
+        'initial_base_pose': [0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0],
         'world_file': 'package://robot_dynamics_ros/config/worlds/floor.yaml',
     },
     'trajectory_annotator_node': {},
