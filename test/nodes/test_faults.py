@@ -25,169 +25,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 import copy
-from dataclasses import dataclass, field
 import signal
 import time
 from typing import Any
 
 from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
 import numpy as np
 import pytest
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
-from std_srvs.srv import SetBool, Trigger
+from std_msgs.msg import Float64MultiArray, String
 
+from fault_bench import (
+    Bench,
+    COMMAND_TIMEOUT,
+    COMMANDS,
+    GRACE,
+    NAMES,
+    RAMP,
+    Relay,
+    SLACK,
+    START,
+    TIMEOUT,
+)
 from node_processes import Processes
-from robot_dynamics_ros.core.dynamics import generalized_gravity
-from robot_dynamics_ros.core.model.urdf import load_urdf
-from robot_dynamics_ros.report.table import format_table
-from robot_dynamics_ros.resources import urdf_path
-from ros_graph import Graph, Statuses
-
-NAMES = [f'joint_{i}' for i in range(1, 7)]
-COMMANDS = 'effort_controller/commands'
-POSE = np.array([0.3, -0.9, 0.8, 0.2, 0.4, 0.0])
-LIMIT = np.array([150.0, 150.0, 150.0, 28.0, 28.0, 28.0])
-RATE = 10.0 * LIMIT
-TIMEOUT, COMMAND_TIMEOUT, GRACE, RAMP = 0.4, 0.6, 0.5, 0.2
-# What a busy machine may add, and the last bit of the rate limit.
-SLACK = 0.5
-START = 60.0
-"""Longest wait for a process to start [s]."""
-
-Relay = Callable[['Bench', JointState], None]
-
-
-@dataclass
-class Row:
-    """One line of the table."""
-
-    fault: str
-    torque: str
-    time_to_safe: str
-    recovered: str
-
-
-@dataclass
-class Bench:
-    """The processes, the relay of the joint states, and the commands that went by."""
-
-    graph: Graph
-    processes: Processes
-    relay: Relay = field(default=lambda bench, message: bench.pass_on(message))
-    commands: list[tuple[float, Any]] = field(default_factory=list)
-    rows: list[Row] = field(default_factory=list)
-    count: int = 0
-    kept: list[JointState] = field(default_factory=list)
-    late: list[tuple[float, JointState]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        probe = self.graph.probe
-        self.statuses = Statuses(self.graph)
-        self.states = probe.create_publisher(JointState, 'joint_states', 1)
-        probe.create_subscription(JointState, 'plant/joint_states', self._on_state, 1)
-        probe.create_subscription(Float64MultiArray, COMMANDS, self._on_command, 1000)
-        self.enabling = probe.create_client(SetBool, '/gravity_compensation_node/enable')
-        self.resetting = probe.create_client(Trigger, '/gravity_compensation_node/reset')
-        self.changing = probe.create_client(ChangeState, '/forward_simulation_node/change_state')
-        self.gravity = generalized_gravity(load_urdf(urdf_path('es5.urdf.xacro')), POSE)
-        self.start_plant()
-        self.watchdog = self.processes.configured(
-            'effort_watchdog_node',
-            grace_time=str(GRACE),
-            ramp_down_time=str(RAMP),
-            command_timeout=str(COMMAND_TIMEOUT),
-            state_timeout=str(TIMEOUT),
-        )
-        self.start_controller()
-
-    def start_plant(self) -> None:
-        self.plant = self.processes.configured(
-            'forward_simulation_node',
-            '-r',
-            'joint_states:=plant/joint_states',
-            state_rate='250.0',
-            initial_positions=str(POSE.tolist()),
-            brake_release_delay='0.5',
-        )
-
-    def start_controller(self) -> None:
-        self.controller = self.processes.configured(
-            'gravity_compensation_node',
-            ramp_up_time='0.2',
-            ramp_down_time=str(RAMP),
-            grace_time=str(GRACE),
-            state_timeout=str(TIMEOUT),
-            crosscheck='false',
-            armature='[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]',
-        )
-
-    def _on_state(self, message: JointState) -> None:
-        self.count += 1
-        self.relay(self, message)
-
-    def pass_on(self, message: JointState | bytes) -> None:
-        self.states.publish(message)
-
-    def _on_command(self, message: Float64MultiArray) -> None:
-        self.commands.append((time.monotonic(), np.array(message.data)))
-
-    def is_carrying(self) -> bool:
-        return bool(self.commands) and np.allclose(self.commands[-1][1], self.gravity, atol=0.05)
-
-    def change_plant(self, transition: int) -> None:
-        request = ChangeState.Request(transition=Transition(id=transition))
-        assert self.graph.call(self.changing, request).success
-
-    def recover(self) -> None:
-        """Put the arm back and switch the torque on."""
-        self.relay = type(self).pass_on
-        self.graph.call(self.enabling, SetBool.Request(data=False))
-        # The first command releases the brakes, so that there must be none when they are put on.
-        assert self.graph.spin_until(lambda: not np.any(self.commands[-1][1]))
-        self.graph.spin_for(0.2)
-        self.change_plant(Transition.TRANSITION_DEACTIVATE)
-        self.change_plant(Transition.TRANSITION_ACTIVATE)
-        self.graph.spin_for(0.2)
-        assert self.graph.spin_until(
-            lambda: self.graph.call(self.resetting, Trigger.Request()).success
-        )
-        assert self.graph.spin_until(
-            lambda: self.graph.call(self.enabling, SetBool.Request(data=True)).success
-        ), self.statuses.message('torque')
-        assert self.graph.spin_until(self.is_carrying), self.statuses.message('torque')
-        self.graph.spin_for(0.6)  # the brakes are released
-
-    def spoil(self, relay: Relay, seconds: float = 1.2) -> float:
-        """Put a fault in for some time; return when it began."""
-        if not self.is_carrying():
-            self.recover()
-        self.commands.clear()
-        began = time.monotonic()
-        self.relay = relay
-        self.graph.spin_for(seconds)
-        self.relay = type(self).pass_on
-        return began
-
-    def note(self, fault: str, torque: str, safe: float | None, recovered: str) -> None:
-        text = '' if safe is None else f'{safe:.2f} s'
-        self.rows.append(Row(fault, torque, text, recovered))
-
-    def assert_bounded(self) -> None:
-        """Assert what holds for every command, whatever happens."""
-        torque = np.array([data for _, data in self.commands])
-        assert np.isfinite(torque).all()
-        assert (abs(torque) <= LIMIT).all()
-        # The rate limit counts the time since the last command up to 20 ms.
-        assert (abs(np.diff(torque, axis=0)) <= 0.02 * RATE + 1e-9).all()
-
-    def time_to_zero(self, began: float) -> float:
-        assert self.graph.spin_until(
-            lambda: bool(self.commands) and not np.any(self.commands[-1][1])
-        ), 'the torque outlives its source'
-        return max(at for at, data in self.commands if np.any(data)) - began
+from robot_dynamics_ros.ros.qos import LATCHED
+from ros_graph import Graph
 
 
 @pytest.fixture(scope='module')
@@ -195,14 +60,9 @@ def bench() -> Iterator[Bench]:
     graph, processes = Graph(), Processes()
     try:
         bench = Bench(graph, processes)
-        assert graph.spin_until(bench.is_carrying, START), bench.statuses.message('torque')
-        assert graph.spin_until(
-            lambda: bench.statuses.message('watchdog') == 'under torque', START
-        )
-        bench.recover()  # starting three processes may have starved the states
+        bench.wait_until_ready()
         yield bench
-        rows = [[row.fault, row.torque, row.time_to_safe, row.recovered] for row in bench.rows]
-        print('\n' + format_table(['fault', 'torque', 'time to zero', 'recovered'], rows))
+        print('\n' + bench.table())
     finally:
         processes.end()
         graph.close()
@@ -375,6 +235,57 @@ def test_torque_ends_in_time(bench: Bench, fault: str) -> None:
     reason = bench.statuses.message('torque')
     bench.recover()
     bench.note(fault, reason, safe, 'reset, enable')
+
+
+DESCRIPTIONS = {
+    'empty': '',
+    'no XML': 'the robot is out',
+    'malformed': '<robot name="es5"><link name="a">',
+    'another robot': '<robot name="other"><link name="a"/></robot>',
+    'entities': '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">]><robot name="r">&a;&a;</robot>',
+    '50 MB': '<robot name="r">' + ' ' * 50_000_000 + '</robot>',
+}
+
+NONSENSE: list[tuple[str, Any]] = [
+    ('scale', float('nan')),
+    ('scale', -1.0),
+    ('scale', 'much'),
+    ('payload.mass', 1e300),
+    ('payload.com', [float('inf'), 0.0, 0.0]),
+    ('payload.com', [0.0]),
+    ('payload.frame', 'nowhere'),
+    ('gravity', [0.0, 0.0, 9.81]),
+    ('effort_limits', [-1.0] * 6),
+    ('state_timeout', -1.0),
+]
+
+
+@pytest.mark.soak
+def test_senseless_descriptions_and_parameters_change_no_torque(bench: Bench) -> None:
+    if not bench.is_carrying():
+        bench.recover()
+    probe = bench.graph.probe
+    publisher = probe.create_publisher(String, 'robot_description', LATCHED)
+    changing = probe.create_client(SetParameters, '/gravity_compensation_node/set_parameters')
+    assert bench.graph.matched(publisher)
+    bench.commands.clear()
+    for text in DESCRIPTIONS.values():
+        publisher.publish(String(data=text))
+        bench.graph.spin_for(0.3)
+    for name, value in NONSENSE:
+        change = Parameter(name, value=value).to_parameter_msg()
+        answer = bench.graph.call(changing, SetParameters.Request(parameters=[change]))
+        if name == 'payload.frame':  # without a mass it says nothing yet
+            continue
+        assert not answer.results[0].successful, f'{name}: {value}'
+        assert answer.results[0].reason
+    assert bench.controller.poll() is None
+    bench.assert_bounded()
+    torque = np.array([data for _, data in bench.commands])
+    np.testing.assert_allclose(torque, np.tile(bench.gravity, (len(torque), 1)), atol=0.5)
+    probe.destroy_publisher(publisher)
+    bench.note('descriptions: ' + ', '.join(DESCRIPTIONS), 'kept', None, 'of itself')
+    bench.note(f'{len(NONSENSE)} senseless parameters', 'kept', None, 'of itself')
 
 
 def test_killed_plant_is_told_from_its_return(bench: Bench) -> None:
