@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 from rclpy.node import Node
@@ -27,6 +28,9 @@ WATCHDOG = 'effort_watchdog_node'
 
 _UNNAMED = '_UNKNOWN_'
 """In the name that ROS gives to nodes whose name it has not discovered yet."""
+
+_NAMED = 5
+"""How many nodes are named."""
 
 
 class PublisherReport:
@@ -101,4 +105,8 @@ class PublisherReport:
 
 
 def _listed(names: list[str]) -> str:
-    return ', '.join(names)
+    """Return the names, each once with the number of its publishers, the first few in full."""
+    counts = Counter(names)
+    said = [f'{name} ({n} times)' if n > 1 else name for name, n in counts.items()]
+    rest = len(said) - _NAMED
+    return ', '.join(said[:_NAMED]) + (f' and {rest} more' if rest > 0 else '')
