@@ -162,6 +162,12 @@ class DryFriction:
         """
         return np.array([getattr(self, key) for key in _ROWS])
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the law is independent of the load, and viscous both ways alike."""
+        same = np.array_equal(self.viscous, self.viscous_negative)
+        return same and not self.load_coefficient.any()
+
     def levels(self, v: Vector, load: Any = 0.0) -> tuple[Vector, Vector]:
         """
         Return the levels of the dry friction at the speeds of `v`, each in its shape, >= 0.

@@ -43,15 +43,6 @@ from robot_dynamics_ros.core.simulation.free_motion import FreeMotion
 from robot_dynamics_ros.core.simulation.plant import INTEGRATORS, Plant, PlantState, Works
 
 
-def is_plain(friction: JointFrictionLaw) -> bool:
-    """Whether `Plant` solves a friction law: dry, independent of load, viscous both ways alike."""
-    return (
-        isinstance(friction, DryFriction)
-        and not friction.load_coefficient.any()
-        and np.array_equal(friction.viscous, friction.viscous_negative)
-    )
-
-
 def plant_with_friction(
     model: RobotModel,
     friction: JointFrictionLaw | None,
@@ -82,7 +73,7 @@ def plant_with_friction(
         If the friction law and the surroundings do not go together, or as `Plant`.
 
     """
-    if friction is None or (isinstance(friction, DryFriction) and is_plain(friction)):
+    if friction is None or (isinstance(friction, DryFriction) and friction.is_plain):
         return Plant(
             model, friction, dt_internal=dt_internal, integrator=integrator, **surroundings
         )
@@ -249,7 +240,8 @@ class FrictionPlant:
             before = q.copy()
             self._internal_step(q, v, acting, dt / count, friction, deflection)
             way = q - before
-            works += (tau @ way, -friction @ way, (acting - tau) @ way)
+            with np.errstate(over='ignore', invalid='ignore'):  # judged below
+                works += (tau @ way, -friction @ way, (acting - tau) @ way)
         if not np.isfinite((q, v, friction, deflection)).all():
             raise NonFiniteError('the simulated state', f' at {self._time + dt:.6g} s')
         self._q, self._v, self._tau_friction, self.deflection = q, v, friction, deflection

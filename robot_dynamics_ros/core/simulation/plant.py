@@ -257,6 +257,11 @@ class Plant:
                     f'the friction is for {friction.joint_names}, the robot has {model.v_names}'
                 )
             require_single_joints(model, 'simulation with joint friction')
+            if not friction.is_plain:
+                raise ConfigurationError(
+                    'friction that depends on the load, or is viscous differently in both '
+                    'directions, is not solved together with contacts: take FrictionPlant'
+                )
         self.model = model
         self.friction = friction
         self.world = world or World()

@@ -24,7 +24,7 @@ from robot_dynamics_ros.core.friction.dahl import DahlFriction
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
 from robot_dynamics_ros.core.friction.lugre import LuGreFriction
 from robot_dynamics_ros.core.model.build import build_model
-from robot_dynamics_ros.core.simulation.friction_plant import FrictionPlant, is_plain
+from robot_dynamics_ros.core.simulation.friction_plant import FrictionPlant
 from robot_dynamics_ros.core.simulation.plant import Plant
 import robots
 
@@ -64,7 +64,8 @@ def test_plain_friction_gives_the_motion_of_the_plant(integrator: str) -> None:
 def test_viscous_friction_differs_with_the_direction() -> None:
     model = slider()
     law = dry(model, 1.0, 0.0, viscous_negative=np.array([4.0]))
-    assert not is_plain(law)
+    with pytest.raises(ConfigurationError, match='take FrictionPlant'):
+        Plant(model, law)
     plant = FrictionPlant(model, law)
     for push, coefficient in ((2.0, 1.0), (-2.0, 4.0)):
         plant.reset()
