@@ -47,7 +47,7 @@ _typeof: Any = numba.typeof
 _F = TypeVar('_F', bound=Callable[..., Any])
 
 # 'contract' lets a product and a sum become one rounding; NaN and infinity keep their meaning.
-_OPTIONS: dict[str, Any] = {
+KERNEL_OPTIONS: dict[str, Any] = {
     'nogil': True,
     'error_model': 'numpy',
     'fastmath': {'contract'},
@@ -59,14 +59,14 @@ def kernel(function: _F) -> _F:
     previous = _config.CACHE_DIR
     _config.CACHE_DIR = str(cache_directory(Path(function.__code__.co_filename).parent))
     try:
-        return cast(_F, numba.njit(cache=True, **_OPTIONS)(function))
+        return cast(_F, numba.njit(cache=True, **KERNEL_OPTIONS)(function))
     finally:
         _config.CACHE_DIR = previous
 
 
 def inner(function: _F) -> _F:
     """Compile a function that only kernels call."""
-    return cast(_F, numba.njit(forceinline=True, **_OPTIONS)(function))
+    return cast(_F, numba.njit(forceinline=True, **KERNEL_OPTIONS)(function))
 
 
 def entry_point(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:

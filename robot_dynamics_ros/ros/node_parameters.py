@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.friction.friction_law import FRICTION_LAWS
+from robot_dynamics_ros.core.friction.friction_values import FRICTION_LAWS
 from robot_dynamics_ros.ros.parameters import parameter
 from robot_dynamics_ros.ros.robot_parameters import (
     check_friction_source,

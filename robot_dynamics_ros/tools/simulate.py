@@ -33,6 +33,7 @@ from typing import Any, TYPE_CHECKING
 import numpy as np
 
 from robot_dynamics_ros.core.exceptions import ConfigurationError, NonFiniteError
+from robot_dynamics_ros.core.friction.friction_values import FRICTION_LAWS
 from robot_dynamics_ros.core.trajectory.scenarios import SCENARIOS
 from robot_dynamics_ros.report.atomic import refuse_filled_directory, staged_directory
 from robot_dynamics_ros.report.progress import Progress
@@ -166,7 +167,7 @@ def _add_robot(group: Any) -> None:
     add_friction_argument(group)
     group.add_argument(
         '--friction-model',
-        choices=('dry', 'lugre', 'dahl'),
+        choices=FRICTION_LAWS,
         default='dry',
         help='how joints stick: exactly, or on bristles that give way; dry by default',
     )

@@ -22,6 +22,7 @@ from pathlib import Path
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.friction.dahl import DahlFriction
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
+from robot_dynamics_ros.core.friction.friction_values import FRICTION_LAWS
 from robot_dynamics_ros.core.friction.lugre import LuGreFriction
 
 JointFrictionLaw = DryFriction | LuGreFriction | DahlFriction
@@ -31,9 +32,6 @@ _LAWS: dict[str, type[DryFriction] | type[LuGreFriction] | type[DahlFriction]] =
     'lugre': LuGreFriction,
     'dahl': DahlFriction,
 }
-
-FRICTION_LAWS = tuple(_LAWS)
-"""Names of the friction models for simulation."""
 
 
 def read_friction_law(name: str, path: str | Path, joint_names: Sequence[str]) -> JointFrictionLaw:

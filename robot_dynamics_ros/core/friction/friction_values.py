@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 DEFAULT_SMOOTHING_VELOCITY = 0.05
 """Velocity at which the smooth Coulomb torque reaches 76 % of its level [rad/s | m/s]."""
 
+FRICTION_LAWS = ('dry', 'lugre', 'dahl')
+"""Names of the friction models for simulation, see `friction_law`."""
+
 DEFAULT_STRIBECK_VELOCITY = 0.05
 """Velocity over which the static level falls to the Coulomb level [rad/s | m/s]."""
 

@@ -19,11 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.dynamics import aba
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.simulation.elastic_plant import ElasticPlant, ElasticState
-from robot_dynamics_ros.core.simulation.plant import PlantState, Works
+from robot_dynamics_ros.core.simulation.plant import (
+    names_beyond_limits,
+    PlantState,
+    untouched_state,
+)
 
 
 class ElasticRobot:
@@ -74,26 +77,14 @@ class ElasticRobot:
 
     def joints_beyond_limits(self) -> tuple[str, ...]:
         """Return the names of the joints outside their position limits, which do not stop them."""
-        limits, q = self.model.limits, self._plant.state.q
-        beyond = (q < limits.lower) | (q > limits.upper)
-        return tuple(n for n, is_beyond in zip(self.model.v_names, beyond) if is_beyond)
+        return names_beyond_limits(self.model, self._plant.state.q)
 
     def _seen(self, state: ElasticState) -> PlantState:
         model = self.model
-        nothing: Vector = np.zeros(model.nv)
         is_rigid = np.isnan(state.tau_joint)
         # A spring moves the link; a rigid joint is moved by its motor, which friction slows.
         on_link = np.where(is_rigid, state.tau - state.tau_friction, state.tau_joint)
-        return PlantState(
-            time=state.time,
-            q=state.q,
-            v=state.v,
-            tau=state.tau,
-            tau_friction=state.tau_friction,
-            tau_limit=nothing,
-            a=aba(model, state.q, state.v, on_link),
-            contacts=(),
-            wrenches=np.zeros((model.nbodies, 6)),
-            residual=0.0,
-            works=Works(0.0, 0.0, 0.0, 0.0, 0.0),
+        a = aba(model, state.q, state.v, on_link)
+        return untouched_state(
+            model, state.time, state.q, state.v, state.tau, state.tau_friction, a
         )

@@ -40,7 +40,14 @@ from robot_dynamics_ros.core.friction.friction_law import JointFrictionLaw
 from robot_dynamics_ros.core.friction.stick_slip import friction_step_kernel, loaded_law_kernel
 from robot_dynamics_ros.core.model.robot_model import require_single_joints, RobotModel
 from robot_dynamics_ros.core.simulation.free_motion import FreeMotion
-from robot_dynamics_ros.core.simulation.plant import INTEGRATORS, Plant, PlantState, Works
+from robot_dynamics_ros.core.simulation.plant import (
+    INTEGRATORS,
+    names_beyond_limits,
+    Plant,
+    PlantState,
+    untouched_state,
+    Works,
+)
 
 
 def plant_with_friction(
@@ -160,22 +167,12 @@ class FrictionPlant:
     @property
     def state(self) -> PlantState:
         """Return the present state."""
-        model, nothing = self.model, np.zeros(self.model.nv)
-        a = aba(model, self._q, self._v, self._tau - self._tau_friction)
-        return PlantState(
-            time=self._time,
-            q=self._q.copy(),
-            v=self._v.copy(),
-            tau=self._tau.copy(),
-            tau_friction=self._tau_friction.copy(),
-            tau_limit=nothing,
-            a=a,
-            contacts=(),
-            wrenches=np.zeros((model.nbodies, 6)),
-            residual=0.0,
-            works=Works(
-                float(self._works[0]), float(self._works[1]), 0.0, 0.0, float(self._works[2])
-            ),
+        tau, friction = self._tau.copy(), self._tau_friction.copy()
+        a = aba(self.model, self._q, self._v, tau - friction)
+        by_actuators, by_friction, by_wrenches = self._works.tolist()
+        works = Works(by_actuators, by_friction, 0.0, 0.0, by_wrenches)
+        return untouched_state(
+            self.model, self._time, self._q.copy(), self._v.copy(), tau, friction, a, works
         )
 
     @property
@@ -277,6 +274,4 @@ class FrictionPlant:
 
     def joints_beyond_limits(self) -> tuple[str, ...]:
         """Return the names of the joints outside their position limits, which do not stop them."""
-        limits = self.model.limits
-        beyond = (self._q < limits.lower) | (self._q > limits.upper)
-        return tuple(n for n, is_beyond in zip(self.model.v_names, beyond) if is_beyond)
+        return names_beyond_limits(self.model, self._q)

@@ -180,6 +180,42 @@ class PlantState(NamedTuple):
     works: Works
 
 
+NO_WORK = Works(0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def untouched_state(
+    model: RobotModel,
+    time: float,
+    q: Vector,
+    v: Vector,
+    tau: Vector,
+    tau_friction: Vector,
+    a: Vector,
+    works: Works = NO_WORK,
+) -> PlantState:
+    """Return the state of a robot that nothing touches and no limit holds; see `PlantState`."""
+    return PlantState(
+        time=time,
+        q=q,
+        v=v,
+        tau=tau,
+        tau_friction=tau_friction,
+        tau_limit=np.zeros(model.nv),
+        a=a,
+        contacts=(),
+        wrenches=np.zeros((model.nbodies, 6)),
+        residual=0.0,
+        works=works,
+    )
+
+
+def names_beyond_limits(model: RobotModel, q: Vector) -> tuple[str, ...]:
+    """Return the joints, of one coordinate each, that are outside their position limits."""
+    limits = model.limits
+    beyond = (q < limits.lower) | (q > limits.upper)
+    return tuple(name for name, is_beyond in zip(model.v_names, beyond) if is_beyond)
+
+
 class Plant:
     """
     A robot in motion.
