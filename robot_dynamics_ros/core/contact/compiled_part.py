@@ -21,10 +21,10 @@ from typing import Any, cast, TypeVar
 
 import numba
 
-from robot_dynamics_ros.core.jit import KERNEL_OPTIONS
+from robot_dynamics_ros.core.jit import QUICK_OPTIONS
 
 _OPTIONS: dict[str, Any] = {
-    **KERNEL_OPTIONS,
+    **QUICK_OPTIONS,
     'no_cpython_wrapper': True,
     'no_cfunc_wrapper': True,
 }

@@ -63,7 +63,7 @@ from robot_dynamics_ros.core.dynamics.mimic_dynamics import (
 )
 from robot_dynamics_ros.core.dynamics.samples import as_samples, in_parallel, refuse_non_finite
 from robot_dynamics_ros.core.exceptions import SingularMassMatrixError
-from robot_dynamics_ros.core.jit import inner, kernel, Quick
+from robot_dynamics_ros.core.jit import allocating_kernel, inner, kernel, Quick
 from robot_dynamics_ros.core.model.kernel_layout import (
     ARMATURE,
     FREE,
@@ -333,7 +333,7 @@ def aba_kernel(robot: Matrix, work: Matrix, q: Vector, v: Vector, tau: Vector, a
     return OK if is_finite(a) else NOT_FINITE
 
 
-@kernel
+@allocating_kernel
 def aba_block_kernel(robot: Matrix, q: Matrix, v: Matrix, tau: Matrix, a: Matrix) -> int:
     """
     Write the accelerations of many samples.

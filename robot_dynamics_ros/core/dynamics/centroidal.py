@@ -40,7 +40,7 @@ from robot_dynamics_ros.core.dynamics.samples import refuse_non_finite
 from robot_dynamics_ros.core.dynamics.world_inertia import world_inertia
 from robot_dynamics_ros.core.dynamics.world_kinematics import joint_axis, world_poses
 from robot_dynamics_ros.core.exceptions import ModelError
-from robot_dynamics_ros.core.jit import kernel
+from robot_dynamics_ros.core.jit import allocating_kernel
 from robot_dynamics_ros.core.model.kernel_layout import (
     FREE,
     FREE_ROOT,
@@ -56,7 +56,7 @@ from robot_dynamics_ros.core.model.kernel_layout import (
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 
 
-@kernel
+@allocating_kernel
 def centroidal_kernel(
     robot: Matrix, work: Matrix, q: Vector, com: Vector, momentum_map: Matrix
 ) -> bool:

@@ -51,7 +51,7 @@ from robot_dynamics_ros.core.dynamics.world_kinematics import (
     world_poses,
     world_velocities,
 )
-from robot_dynamics_ros.core.jit import inner, kernel
+from robot_dynamics_ros.core.jit import allocating_kernel, inner
 from robot_dynamics_ros.core.model.kernel_layout import (
     FREE,
     IV,
@@ -108,7 +108,7 @@ def _factor(inertia: Matrix, work: Vector, result: Matrix, cross: Matrix) -> Non
         result[3 + b, 3 + a] -= n
 
 
-@kernel
+@allocating_kernel
 def coriolis_kernel(robot: Matrix, work: Matrix, q: Vector, v: Vector, coriolis: Matrix) -> bool:
     """Write the Coriolis matrix of one sample; return whether all numbers are finite."""
     n = int(robot[0, NBODIES])

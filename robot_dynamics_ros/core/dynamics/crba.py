@@ -39,7 +39,7 @@ import numpy as np
 from robot_dynamics_ros.core.arrays import as_vector, Matrix, Vector
 from robot_dynamics_ros.core.dynamics.joint_transform import E, is_finite, local_pose, P
 from robot_dynamics_ros.core.dynamics.samples import as_samples, in_parallel, refuse_non_finite
-from robot_dynamics_ros.core.jit import inner, kernel, Quick
+from robot_dynamics_ros.core.jit import allocating_kernel, inner, kernel, Quick
 from robot_dynamics_ros.core.model.kernel_layout import (
     ARMATURE,
     FREE,
@@ -241,7 +241,7 @@ def crba_kernel(robot: Matrix, work: Matrix, q: Vector, mass: Matrix) -> bool:
 _crba = Quick(crba_kernel)
 
 
-@kernel
+@allocating_kernel
 def crba_block_kernel(robot: Matrix, q: Matrix, mass: Matrix) -> int:
     """
     Write the mass matrices of many samples.

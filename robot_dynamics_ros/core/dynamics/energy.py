@@ -30,7 +30,7 @@ from robot_dynamics_ros.core.dynamics.world_kinematics import (
     world_poses,
     world_velocities,
 )
-from robot_dynamics_ros.core.jit import inner, kernel
+from robot_dynamics_ros.core.jit import allocating_kernel, inner
 from robot_dynamics_ros.core.model.kernel_layout import (
     ARMATURE,
     FIRST_MOMENT,
@@ -79,7 +79,7 @@ def _body_kinetic_energy(body: Vector, row: Vector) -> float:
     return energy
 
 
-@kernel
+@allocating_kernel
 def kinetic_energy_block_kernel(robot: Matrix, q: Matrix, v: Matrix, energy: Vector) -> int:
     """Write the kinetic energies of many samples; return the first that is not finite, or -1."""
     work = np.empty((robot.shape[0], WORK_WIDTH))
@@ -101,7 +101,7 @@ def kinetic_energy_block_kernel(robot: Matrix, q: Matrix, v: Matrix, energy: Vec
     return bad
 
 
-@kernel
+@allocating_kernel
 def potential_energy_block_kernel(robot: Matrix, q: Matrix, energy: Vector) -> int:
     """Write the potential energies of many samples; return the first that is not finite, or -1."""
     work = np.empty((robot.shape[0], WORK_WIDTH))

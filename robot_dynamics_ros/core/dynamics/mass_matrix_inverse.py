@@ -34,7 +34,7 @@ import numpy as np
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.dynamics.crba import crba
 from robot_dynamics_ros.core.exceptions import SingularMassMatrixError
-from robot_dynamics_ros.core.jit import inner, kernel
+from robot_dynamics_ros.core.jit import allocating_kernel, inner
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 
 PIVOT_TOLERANCE = 1e-12
@@ -78,7 +78,7 @@ def solve(factors: Matrix, x: Vector) -> None:
             x[k] -= factors[k, i] * x[i]
 
 
-@kernel
+@allocating_kernel
 def inverse_kernel(mass: Matrix, inverse: Matrix) -> int:
     """
     Write the inverse; `mass` is overwritten.

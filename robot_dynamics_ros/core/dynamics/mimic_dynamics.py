@@ -29,14 +29,14 @@ from robot_dynamics_ros.core.dynamics.crba import crba_kernel
 from robot_dynamics_ros.core.dynamics.joint_transform import is_finite
 from robot_dynamics_ros.core.dynamics.mass_matrix_inverse import factor, solve
 from robot_dynamics_ros.core.dynamics.rnea import rnea_kernel
-from robot_dynamics_ros.core.jit import kernel
+from robot_dynamics_ros.core.jit import allocating_kernel
 from robot_dynamics_ros.core.model.kernel_layout import WORK_WIDTH
 
 OK = -1
 NOT_FINITE = -2
 
 
-@kernel
+@allocating_kernel
 def mimic_dynamics_kernel(
     robot: Matrix, work: Matrix, q: Vector, v: Vector, tau: Vector, a: Vector
 ) -> int:
@@ -58,7 +58,7 @@ def mimic_dynamics_kernel(
     return OK if is_finite(a) else NOT_FINITE
 
 
-@kernel
+@allocating_kernel
 def mimic_dynamics_block_kernel(
     robot: Matrix, q: Matrix, v: Matrix, tau: Matrix, a: Matrix
 ) -> int:

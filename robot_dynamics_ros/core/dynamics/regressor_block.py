@@ -27,7 +27,7 @@ import numpy as np
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.dynamics.lanes import BLOCK
 from robot_dynamics_ros.core.dynamics.rnea_block import A, DW, E, motion_rows, P, SCRATCH, W
-from robot_dynamics_ros.core.jit import inner, kernel
+from robot_dynamics_ros.core.jit import allocating_kernel, inner
 from robot_dynamics_ros.core.model.kernel_layout import (
     FREE,
     IV,
@@ -220,7 +220,7 @@ def _passes(
             j = int(joint[PARENT])
 
 
-@kernel
+@allocating_kernel
 def regressor_block_kernel(robot: Matrix, q: Matrix, v: Matrix, a: Matrix, out: Matrix) -> int:
     """Write the regressors of many samples; return the first sample that is not finite, or -1."""
     n = int(robot[0, NBODIES])

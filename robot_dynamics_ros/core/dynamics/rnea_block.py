@@ -28,7 +28,7 @@ import numpy as np
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.dynamics.lanes import BLOCK, sin_cos_rows
-from robot_dynamics_ros.core.jit import inner, kernel
+from robot_dynamics_ros.core.jit import allocating_kernel, inner
 from robot_dynamics_ros.core.model.kernel_layout import (
     ARMATURE,
     FIRST_MOMENT,
@@ -409,7 +409,7 @@ def _passes(
                     work[parent, F + r, s] += t[F + r, s]
 
 
-@kernel
+@allocating_kernel
 def rnea_block_kernel(robot: Matrix, q: Matrix, v: Matrix, a: Matrix, tau: Matrix) -> int:
     """
     Write the efforts of many samples to `tau`.

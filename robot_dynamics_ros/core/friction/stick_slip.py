@@ -46,7 +46,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
-from robot_dynamics_ros.core.jit import inner, kernel
+from robot_dynamics_ros.core.jit import allocating_kernel, inner, kernel
 
 _ROUNDS_PER_JOINT = 20
 _TOLERANCE = 1e-12
@@ -84,7 +84,7 @@ def _solve_moving(
             x[i] = rest / factor[i, i]
 
 
-@inner
+@allocating_kernel
 def _minimise(k: Matrix, r: Vector, positive: Vector, negative: Vector, v: Vector) -> None:
     """Replace the guess `v` by the minimiser, changing the state of one joint at a time."""
     n = len(r)
@@ -133,13 +133,13 @@ def _minimise(k: Matrix, r: Vector, positive: Vector, negative: Vector, v: Vecto
         moving[changed] = True
 
 
-@kernel
+@allocating_kernel
 def stick_slip_kernel(k: Matrix, r: Vector, positive: Vector, negative: Vector, v: Vector) -> None:
     """Replace the guess `v` by the solution; see `stick_slip_velocity`."""
     _minimise(k, r, positive, negative, v)
 
 
-@kernel
+@allocating_kernel
 def friction_step_kernel(
     law: Matrix,
     mass: Matrix,
