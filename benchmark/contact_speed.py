@@ -123,17 +123,19 @@ def _compare(
     if model.options.floating_base:
         start[3:7] = q[[6, 3, 4, 5]]
 
-    def ours() -> None:
+    def reset() -> None:
         plant.reset(q)
-        plant.step(tau, steps * STEP)
-
-    def theirs() -> None:
         mujoco.mj_resetData(twin, data)
         data.qpos[:] = start
         data.qfrc_applied[:] = tau
-        mujoco.mj_step(twin, data, steps)
 
-    pair = time_pair(ours, theirs, calls=1, rounds=15)
+    pair = time_pair(
+        lambda: plant.step(tau, steps * STEP),
+        lambda: mujoco.mj_step(twin, data, steps),
+        calls=1,
+        rounds=25,
+        before=reset,
+    )
     scale = 1e6 / steps
     print(
         f'{name:34s}{scale * pair.ours:9.2f}{scale * pair.theirs:9.2f}{pair.ratio:8.2f}'

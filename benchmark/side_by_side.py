@@ -37,11 +37,13 @@ def time_pair(
     *,
     calls: int = 2000,
     rounds: int = 25,
+    before: Callable[[], object] = lambda: None,
 ) -> Pair:
-    """Time both callables in turn for `rounds` rounds of `calls` calls each."""
-    ours(), theirs()
+    """Time both callables in turn for `rounds` rounds of `calls` calls each, after `before`."""
+    before(), ours(), theirs()
     times: list[tuple[float, float]] = []
     for _ in range(rounds):
+        before()
         times.append((_time(ours, calls), _time(theirs, calls)))
     return Pair(
         median(t for t, _ in times),

@@ -44,6 +44,7 @@ _FOLDERS_WITH_KERNELS = {'dynamics', 'friction', 'drive', 'contact', 'simulation
 
 _config: Any = numba.config
 _typeof: Any = numba.typeof
+_njit: Any = numba.njit
 _F = TypeVar('_F', bound=Callable[..., Any])
 
 # 'contract' lets a product and a sum become one rounding; NaN and infinity keep their meaning.
@@ -58,7 +59,7 @@ def _counting(is_on: bool) -> dict[str, Any]:
     """Return the option that turns the counting of references to arrays on or off, if known."""
     option = {'_nrt': is_on}
     try:
-        numba.njit(**option)(lambda: None)
+        _njit(**option)(lambda: None)
     except Exception:  # numba's own kind of error for options differs between versions
         return {}
     return option
@@ -88,14 +89,14 @@ def _kept(function: _F, options: dict[str, Any]) -> _F:
     previous = _config.CACHE_DIR
     _config.CACHE_DIR = str(cache_directory(Path(function.__code__.co_filename).parent))
     try:
-        return cast(_F, numba.njit(cache=True, **options)(function))
+        return cast(_F, _njit(cache=True, **options)(function))
     finally:
         _config.CACHE_DIR = previous
 
 
 def inner(function: _F) -> _F:
     """Compile a function that only kernels call."""
-    return cast(_F, numba.njit(forceinline=True, **QUICK_OPTIONS)(function))
+    return cast(_F, _njit(forceinline=True, **QUICK_OPTIONS)(function))
 
 
 def entry_point(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:

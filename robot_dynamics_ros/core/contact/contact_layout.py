@@ -107,4 +107,19 @@ UPPER_TRIAL = 8
 GUESS = 9
 REMAINDER = 10
 CHANGE = 11
-VECTORS = 12
+PIVOTS = 12
+"""Rows that were exchanged in the factors of the tangent."""
+HALF = 13
+"""First of the rows of few contacts, multiplied by the inverse of the mass matrix' factor."""
+
+DIRECT = 4
+"""Largest number of contacts for which `stick_solution` is tried."""
+
+VECTORS = HALF + 3 * DIRECT
+
+# Rows of the solver's small array: three vectors of numbers, then the Delassus matrix
+SLOPE = 0
+SLIP = 1
+LAMBDA = 2
+DELASSUS = 3
+SMALL_SHAPE = (DELASSUS + 3 * DIRECT, max(9, 3 * DIRECT))

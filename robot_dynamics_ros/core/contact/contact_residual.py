@@ -34,6 +34,7 @@ from robot_dynamics_ros.core.contact.contact_layout import (
     MU,
     REFERENCE,
     SHIFT,
+    SLIP,
     UPPER_IMPULSE,
     UPPER_OFFSET,
     UPPER_ON,
@@ -57,7 +58,7 @@ def laws_residual(
     n = change.size
     worst = 0.0
     size = 0.0
-    u = small[1]
+    u = small[SLIP]
     for c in range(count):
         for k in range(3):
             total = law[c, REFERENCE + k]

@@ -80,14 +80,15 @@ def mobility(factor: Matrix, row: Vector, scratch: Vector) -> float:
 
 
 @part
-def solve_general(matrix: Matrix, x: Vector) -> bool:
+def lu_factor(matrix: Matrix, pivots: Vector) -> bool:
     """
-    Replace `x` by the solution, by elimination with partial pivoting; `matrix` is overwritten.
+    Replace `matrix` by its factors, by elimination with partial pivoting; `pivots` are rows.
 
-    Return whether no pivot vanished.
+    The lower factor has ones on its diagonal, the upper one the inverses of its entries. Return
+    whether no pivot vanished.
 
     """
-    n = x.size
+    n = matrix.shape[0]
     for k in range(n):
         best = k
         largest = abs(matrix[k, k])
@@ -97,24 +98,40 @@ def solve_general(matrix: Matrix, x: Vector) -> bool:
                 best = i
         if not largest > 0.0:
             return False
+        pivots[k] = best
         if best != k:
-            for j in range(k, n):
+            for j in range(n):
                 held = matrix[k, j]
                 matrix[k, j] = matrix[best, j]
                 matrix[best, j] = held
-            held = x[k]
-            x[k] = x[best]
-            x[best] = held
         inverse = 1.0 / matrix[k, k]
+        matrix[k, k] = inverse
         for i in range(k + 1, n):
             factor = matrix[i, k] * inverse
+            matrix[i, k] = factor
             if factor != 0.0:
                 for j in range(k + 1, n):
                     matrix[i, j] -= factor * matrix[k, j]
-                x[i] -= factor * x[k]
+    return True
+
+
+@part
+def lu_solve(factors: Matrix, pivots: Vector, x: Vector) -> None:
+    """Replace `x` by the solution of the system whose factors are given."""
+    n = x.size
+    for k in range(n):
+        best = int(pivots[k])
+        if best != k:
+            held = x[k]
+            x[k] = x[best]
+            x[best] = held
+    for i in range(n):
+        rest = x[i]
+        for j in range(i):
+            rest -= factors[i, j] * x[j]
+        x[i] = rest
     for i in range(n - 1, -1, -1):
         rest = x[i]
         for j in range(i + 1, n):
-            rest -= matrix[i, j] * x[j]
-        x[i] = rest / matrix[i, i]
-    return True
+            rest -= factors[i, j] * x[j]
+        x[i] = rest * factors[i, i]

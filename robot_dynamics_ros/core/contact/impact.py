@@ -37,7 +37,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.core.arrays import as_finite, Matrix, Vector
-from robot_dynamics_ros.core.contact.contact_layout import JOINT_ROWS, LAW_WIDTH, MU, VECTORS
+from robot_dynamics_ros.core.contact.contact_layout import (
+    JOINT_ROWS,
+    LAW_WIDTH,
+    MU,
+    SMALL_SHAPE,
+    VECTORS,
+)
 from robot_dynamics_ros.core.contact.rigid_contact import solve_contacts
 from robot_dynamics_ros.core.dynamics import crba, frame_jacobian, ReferenceFrame
 from robot_dynamics_ros.core.exceptions import ConfigurationError
@@ -165,7 +171,7 @@ def impact_velocity(
     residual, _ = solve_contacts(
         m, m @ before, rows, offset, law, count, np.zeros((JOINT_ROWS, n)), False, 0.0, after,
         impulses, np.zeros((count, 3)), np.zeros((n, n)), np.zeros((n, n)),
-        np.zeros((VECTORS, n)), np.zeros((2, 9)),
+        np.zeros((VECTORS, n)), np.zeros(SMALL_SHAPE),
     )  # fmt: skip
     if residual < 0.0:
         raise ConfigurationError('the mass matrix is not positive definite')

@@ -109,9 +109,9 @@ from robot_dynamics_ros.core.contact.step_arrays import (
     VISCOUS,
     WHOLE_STEP,
 )
-from robot_dynamics_ros.core.dynamics.crba import crba_kernel
+from robot_dynamics_ros.core.dynamics.crba import posed_crba_kernel
 from robot_dynamics_ros.core.dynamics.external_wrench import external_efforts_kernel
-from robot_dynamics_ros.core.dynamics.rnea import rnea_kernel
+from robot_dynamics_ros.core.dynamics.rnea import posed_rnea_kernel
 
 CLOSED = 1e-7
 """Gap up to which a contact or limit counts as closed [m | rad]."""
@@ -143,37 +143,42 @@ def _load_contact(s: StepArrays, c: int, k: int, h: float, fade: float) -> None:
 
 @piece
 def _load_contacts(s: StepArrays, count: int, h: float) -> None:
-    """Write Jacobians, offsets, laws and guesses of the active contacts."""
+    """Write Jacobians, laws and guesses of the active contacts; the poses are those midway."""
+    candidates = s.candidates
+    places = s.place
+    active = s.marks[ACTIVE]
+    offset = s.triples[OFFSET]
+    ahead = s.vs[V_AHEAD]
+    is_rigid = s.options[COMPLIANT] == 0.0
+    fade = 1.0 if count == 1 else FADE
+    for k in range(count):
+        c = active[k]
+        place_contact(candidates[c], s.work, places[c])
+        contact_jacobian(s.robot, candidates[c], s.work, places[c], s.rows, 3 * k)
+        _load_contact(s, c, k, h, fade)
+        for d in range(3):
+            along = 0.0
+            if is_rigid:
+                for j in range(ahead.size):
+                    along += s.rows[3 * k + d, j] * ahead[j]
+            offset[k, d] = -along
+
+
+@piece
+def _load_offsets(s: StepArrays, count: int, h: float) -> None:
+    """Add to the offsets what the velocities of rigid contacts change by until the end."""
     robot = s.robot
     work = s.work
     candidates = s.candidates
     places = s.place
     active = s.marks[ACTIVE]
     offset = s.triples[OFFSET]
-    ahead = s.vs[V_AHEAD]
-    is_compliant = s.options[COMPLIANT] != 0.0
     along = s.small[0]
-    fade = 1.0 if count == 1 else FADE
-    poses_kernel(robot, work, s.qs[Q_MIDDLE])
-    for k in range(count):
-        c = active[k]
-        place_contact(candidates[c], work, places[c])
-        contact_jacobian(robot, candidates[c], work, places[c], s.rows, 3 * k)
-        _load_contact(s, c, k, h, fade)
-        if is_compliant:
-            for d in range(3):
-                offset[k, d] = 0.0
-        else:
-            contact_velocity(robot, candidates[c], work, places[c], ahead, along)
-            for d in range(3):
-                offset[k, d] = -along[d]
-    if is_compliant:
-        return
     poses_kernel(robot, work, s.qs[Q_AHEAD])
     for k in range(count):
         c = active[k]
         place_contact(candidates[c], work, places[c])
-        contact_velocity(robot, candidates[c], work, places[c], ahead, along)
+        contact_velocity(robot, candidates[c], work, places[c], s.vs[V_AHEAD], along)
         for d in range(3):
             offset[k, d] += along[d]
         _share_offset(candidates, active, places, offset, k)
@@ -225,13 +230,15 @@ def begin_contacts(s: StepArrays, count: int, h: float) -> bool:
         v_new[i] = 0.0
     turn_free_roots(s.robot, middle, h, ahead, v_new)
     step_configuration(s.robot, qs[Q], v, v, 0.5 * h, qs[Q_MIDDLE])
-    crba_kernel(s.robot, s.work, qs[Q_MIDDLE], mass)
-    rnea_kernel(s.robot, s.work, qs[Q_MIDDLE], middle, v_new, vs[BIAS])
+    poses_kernel(s.robot, s.work, qs[Q_MIDDLE])
+    _load_contacts(s, count, h)
+    posed_crba_kernel(s.robot, s.work, mass)
+    posed_rnea_kernel(s.robot, s.work, middle, v_new, vs[BIAS])
     if s.options[EXTERNAL] != 0.0:
         external_efforts_kernel(s.robot, s.work, qs[Q_MIDDLE], s.wrenches, vs[GENERALIZED])
     if s.options[COMPLIANT] == 0.0:
         step_configuration(s.robot, qs[Q], v, ahead, h, qs[Q_AHEAD])
-    _load_contacts(s, count, h)
+        _load_offsets(s, count, h)
     has_rows = load_joint_rows(s, h)
     for i in range(n):
         total = h * (vs[TAU, i] - vs[BIAS, i])

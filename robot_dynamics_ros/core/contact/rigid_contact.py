@@ -33,6 +33,9 @@ Contacts that determine each other (a table on four legs) need no care: of all s
 that fit, the one nearest to the first guess comes out, which fades from step to step to the
 smallest one, the symmetric one.
 
+A few contacts that all stick are found by one linear system (`stick_solution`), which is tried
+before all else.
+
 Newton's method works on Coulomb's law itself, whose slope is not symmetric. Should it fail, it
 starts again from where all contacts stick, which finds the jams of Painlevé. Should that fail, the
 rounds go on with the projections on the cones (see `contact_law`), of which each soft problem is
@@ -58,7 +61,7 @@ from __future__ import annotations
 import math
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
-from robot_dynamics_ros.core.contact.compiled_part import part
+from robot_dynamics_ros.core.contact.compiled_part import part, piece
 from robot_dynamics_ros.core.contact.contact_law import (
     CONE,
     DISC,
@@ -67,11 +70,14 @@ from robot_dynamics_ros.core.contact.contact_law import (
 from robot_dynamics_ros.core.contact.contact_layout import (
     CHANGE,
     DAMPING,
+    DIRECT,
     DRY_IMPULSE,
     DRY_TRIAL,
     FORCE,
     FREE_VELOCITY,
     GUESS,
+    HALF,
+    IS_COMPLIANT,
     LEVEL_NEGATIVE,
     LEVEL_POSITIVE,
     LOWER_IMPULSE,
@@ -79,12 +85,10 @@ from robot_dynamics_ros.core.contact.contact_layout import (
     LOWER_TRIAL,
     MOBILITY,
     PENALTY,
+    PIVOTS,
     REFERENCE,
     REMAINDER,
     SCRATCH,
-    STEP,
-    TRIAL,
-    TRIAL_FORCE,
     UPPER_IMPULSE,
     UPPER_ON,
     UPPER_TRIAL,
@@ -93,10 +97,13 @@ from robot_dynamics_ros.core.contact.contact_residual import laws_residual
 from robot_dynamics_ros.core.contact.dense import (
     cholesky,
     cholesky_solve,
+    lu_factor,
+    lu_solve,
     mobility,
-    solve_general,
 )
+from robot_dynamics_ros.core.contact.newton_round import newton_round
 from robot_dynamics_ros.core.contact.soft_problem import SOFTNESS, unbalanced
+from robot_dynamics_ros.core.contact.stick_solution import stick_solution
 from robot_dynamics_ros.core.jit import kernel
 
 TOLERANCE = 1e-10
@@ -109,8 +116,6 @@ REST = 1e-12
 """Speed that counts as zero at a joint that presses on its limit [rad/s | m/s]."""
 
 _ROUNDS = 60
-_NEWTON_STEPS = 30
-_SEARCHES = 30
 _DISC_AGAIN = 6
 _HARDER = 1e3
 
@@ -147,7 +152,8 @@ def _prepare(
     for c in range(count):
         w = 0.0
         for k in range(3):
-            w += mobility(factor, rows[3 * c + k], vectors[SCRATCH]) / 3.0
+            half = vectors[HALF + 3 * c + k] if count <= DIRECT else vectors[SCRATCH]
+            w += mobility(factor, rows[3 * c + k], half) / 3.0
         law[c, MOBILITY] = w
         law[c, PENALTY] = 1.0 / (SOFTNESS * w) if w > 0.0 else 0.0
         if w > 0.0:
@@ -163,6 +169,176 @@ def _prepare(
             free = abs(vectors[FREE_VELOCITY, i]) * mass[i, i]
             size = max(size, min(free, level) / math.sqrt(mass[i, i]))
     return size
+
+
+@piece
+def _first_guess(
+    mass: Matrix,
+    momentum: Vector,
+    rows: Matrix,
+    offset: Matrix,
+    law: Matrix,
+    count: int,
+    joint: Matrix,
+    v: Vector,
+    vectors: Matrix,
+) -> float:
+    """
+    Write what is missing in the momentum balance, and the contacts' velocities, at the guess.
+
+    Return the square of its motion, in the unit of an energy.
+
+    """
+    n = v.size
+    motion = 0.0
+    for i in range(n):
+        vectors[CHANGE, i] = 0.0
+        vectors[GUESS, i] = v[i]
+        total = joint[DAMPING, i] * v[i] - momentum[i]
+        for j in range(n):
+            total += mass[i, j] * v[j]
+        vectors[REMAINDER, i] = total
+        motion += mass[i, i] * v[i] * v[i]
+    for c in range(count):
+        for k in range(3):
+            total = offset[c, k]
+            for j in range(n):
+                total += rows[3 * c + k, j] * v[j]
+            law[c, REFERENCE + k] = total
+    return motion
+
+
+@piece
+def _stick(
+    mass: Matrix,
+    rows: Matrix,
+    law: Matrix,
+    count: int,
+    joint: Matrix,
+    impulse: Matrix,
+    factor: Matrix,
+    vectors: Matrix,
+    small: Matrix,
+    free_size: float,
+) -> float:
+    """Try `stick_solution`; return its residual, or infinity if it does not hold."""
+    if not stick_solution(law, count, impulse, factor, vectors, small):
+        return math.inf
+    n = vectors.shape[1]
+    square = 0.0
+    for i in range(n):
+        total = vectors[REMAINDER, i] + joint[DAMPING, i] * vectors[CHANGE, i]
+        for j in range(n):
+            total += mass[i, j] * vectors[CHANGE, j]
+        for r in range(3 * count):
+            total -= rows[r, i] * impulse[r // 3, r % 3]
+        square += total * total / mass[i, i]
+    worst, size = laws_residual(
+        mass, rows, law, count, joint, False, vectors[CHANGE], impulse, vectors, small
+    )
+    worst = max(worst, math.sqrt(square))
+    size = max(size, free_size)
+    return worst / size if size > 0.0 else worst
+
+
+@piece
+def _rounds(
+    mass: Matrix,
+    rows: Matrix,
+    law: Matrix,
+    count: int,
+    joint: Matrix,
+    has_joint_rows: bool,
+    h: float,
+    impulse: Matrix,
+    trial: Matrix,
+    tangent: Matrix,
+    vectors: Matrix,
+    small: Matrix,
+    free_size: float,
+) -> tuple[float, int]:
+    """Make the rounds of the method of multipliers; return residual and number of systems."""
+    n = vectors.shape[1]
+    form = DISC if count > 0 else CONE
+    iterations = 0
+    residual = 0.0
+    best = math.inf
+    since_cone = 0
+    has_stuck = False
+    harder = 1.0
+    change = vectors[CHANGE]
+    has_factors = False
+    for _ in range(_ROUNDS):
+        norm, failed, has_factors, factored = newton_round(
+            form, mass, rows, law, count, joint, has_joint_rows, h, impulse, trial, tangent,
+            vectors, small, has_factors, free_size,
+        )  # fmt: skip
+        iterations += factored
+        if failed and form == DISC and not has_stuck:
+            has_stuck = True
+            has_factors = False
+            unbalanced(
+                STICK, mass, rows, law, count, joint, has_joint_rows, h, change, impulse, trial,
+                tangent, vectors, vectors[FORCE], small, True,
+            )  # fmt: skip
+            iterations += 1
+            if lu_factor(tangent, vectors[PIVOTS]):
+                lu_solve(tangent, vectors[PIVOTS], vectors[FORCE])
+                for i in range(n):
+                    change[i] -= vectors[FORCE, i]
+            continue
+        if failed and form == DISC:
+            form = CONE
+            has_factors = False
+            since_cone = 0
+        else:
+            for c in range(count):
+                for k in range(3):
+                    impulse[c, k] = trial[c, k]
+            if has_joint_rows:
+                for i in range(n):
+                    joint[DRY_IMPULSE, i] = vectors[DRY_TRIAL, i]
+                    joint[LOWER_IMPULSE, i] = vectors[LOWER_TRIAL, i]
+                    joint[UPPER_IMPULSE, i] = vectors[UPPER_TRIAL, i]
+        worst, size = laws_residual(
+            mass, rows, law, count, joint, has_joint_rows, change, impulse, vectors, small
+        )
+        size = max(size, free_size)
+        worst = max(worst, math.sqrt(norm))
+        residual = worst / size if size > 0.0 else worst
+        if residual <= TOLERANCE:
+            break
+        if form == CONE:
+            since_cone += 1
+            if since_cone >= _DISC_AGAIN and count > 0:
+                form = DISC
+                has_factors = False
+        elif residual > 0.3 * best:
+            if residual < 1e-9:
+                break
+            if harder < _HARDER:
+                # constraints that nearly contradict each other: let the impulses grow faster
+                harder *= 10.0
+                has_factors = False
+                for c in range(count):
+                    law[c, PENALTY] *= 10.0
+        best = min(best, residual)
+    return residual, iterations
+
+
+@piece
+def _finish(v: Vector, joint: Matrix, vectors: Matrix) -> None:
+    """Add the change to the velocity; joints that friction or a limit holds are at rest."""
+    for i in range(v.size):
+        v[i] += vectors[CHANGE, i]
+        held = joint[DRY_IMPULSE, i]
+        if -joint[LEVEL_POSITIVE, i] < held < joint[LEVEL_NEGATIVE, i]:
+            v[i] = 0.0
+        if abs(v[i]) < REST and (
+            (joint[LOWER_ON, i] != 0.0 and joint[LOWER_IMPULSE, i] > 0.0)
+            or (joint[UPPER_ON, i] != 0.0 and joint[UPPER_IMPULSE, i] > 0.0)
+        ):
+            v[i] = 0.0
 
 
 @kernel
@@ -212,174 +388,36 @@ def solve_contacts(
     impulse : ndarray, shape (>= count, 3)
         In: a guess; out: the impulses [N s].
     trial, tangent, factor, vectors, small : ndarray
-        Scratch, of the shapes of `impulse` and `mass`, (VECTORS, nv) and (2, 9).
+        Scratch, of the shapes of `impulse` and `mass`, (VECTORS, nv) and SMALL_SHAPE.
 
     Returns
     -------
     residual : float
         See above; -1 if the mass matrix is singular.
     iterations : int
-        Number of linear systems that were solved.
+        Number of matrices that were factored, other than the mass matrix.
 
     """
-    n = v.size
     free_size = _prepare(mass, momentum, rows, offset, law, count, joint, tangent, factor, vectors)
     if free_size < 0.0:
         return -1.0, 0
-    form = DISC if count > 0 else CONE
-    iterations = 0
-    residual = 0.0
-    best = math.inf
-    since_cone = 0
-    has_stuck = False
-    harder = 1.0
-    change = vectors[CHANGE]
-    motion = 0.0
-    for i in range(n):
-        change[i] = 0.0
-        vectors[GUESS, i] = v[i]
-        total = joint[DAMPING, i] * v[i] - momentum[i]
-        for j in range(n):
-            total += mass[i, j] * v[j]
-        vectors[REMAINDER, i] = total
-        motion += mass[i, i] * v[i] * v[i]
+    motion = _first_guess(mass, momentum, rows, offset, law, count, joint, v, vectors)
     free_size = max(free_size, MOTION * math.sqrt(motion))
-    for c in range(count):
-        for k in range(3):
-            total = offset[c, k]
-            for j in range(n):
-                total += rows[3 * c + k, j] * v[j]
-            law[c, REFERENCE + k] = total
-    force = vectors[FORCE]
-    step = vectors[STEP]
-    other = vectors[TRIAL]
-    other_force = vectors[TRIAL_FORCE]
-    for _ in range(_ROUNDS):
-        norm = unbalanced(
-            form, mass, rows, law, count, joint, has_joint_rows, h, change, impulse, trial,
-            tangent, vectors, force, small,
-        )  # fmt: skip
-        kinetic = 0.0
-        for i in range(n):
-            kinetic += mass[i, i] * change[i] * change[i]
-        floor = 1e-13 * free_size + 1e-15 * math.sqrt(kinetic)
-        rounding = 1e-10 * free_size + 1e-14 * math.sqrt(kinetic)
-        failed = False
-        for _ in range(_NEWTON_STEPS):
-            if math.sqrt(norm) <= floor:
-                break
-            for i in range(n):
-                step[i] = -force[i]
-            iterations += 1
-            if not solve_general(tangent, step):
-                failed = True
-                break
-            start = 0.0
-            for i in range(n):
-                start += force[i] * step[i]
-            low = 0.0
-            low_slope = start
-            high = 1.0
-            high_slope = math.inf
-            alpha = 1.0
-            new = norm
-            for search in range(_SEARCHES):
-                for i in range(n):
-                    other[i] = change[i] + alpha * step[i]
-                new = unbalanced(
-                    form, mass, rows, law, count, joint, has_joint_rows, h, other, impulse, trial,
-                    tangent, vectors, other_force, small,
-                )  # fmt: skip
-                slope = 0.0
-                for i in range(n):
-                    slope += other_force[i] * step[i]
-                if new <= 0.01 * norm or start >= 0.0 or (slope <= 0.0 and alpha == 1.0):
-                    break
-                if abs(slope) <= -0.1 * start:
-                    break
-                # the slope along the step rises through zero: regula falsi (Illinois)
-                if slope > 0.0:
-                    if high_slope < math.inf and search > 0:
-                        low_slope *= 0.5
-                    high = alpha
-                    high_slope = slope
-                else:
-                    high_slope *= 0.5
-                    low = alpha
-                    low_slope = slope
-                if not low_slope < high_slope:
-                    break
-                alpha = low + (high - low) * low_slope / (low_slope - high_slope)
-            failed = not new < norm and not start < 0.0
-            if failed and math.sqrt(norm) <= rounding:
-                # rounding; the change stays, and trial is made for it again
-                failed = False
-                norm = unbalanced(
-                    form, mass, rows, law, count, joint, has_joint_rows, h, change, impulse,
-                    trial, tangent, vectors, force, small,
-                )  # fmt: skip
-                break
-            for i in range(n):
-                change[i] = other[i]
-                force[i] = other_force[i]
-            stalls = new > 0.25 * norm and math.sqrt(new) <= rounding
-            norm = new
-            if failed or stalls:
-                break
-        else:
-            failed = math.sqrt(norm) > rounding
-        if failed and form == DISC and not has_stuck:
-            has_stuck = True
-            unbalanced(
-                STICK, mass, rows, law, count, joint, has_joint_rows, h, change, impulse, trial,
-                tangent, vectors, force, small,
-            )  # fmt: skip
-            iterations += 1
-            if solve_general(tangent, force):
-                for i in range(n):
-                    change[i] -= force[i]
-            continue
-        if failed and form == DISC:
-            form = CONE
-            since_cone = 0
-        else:
-            for c in range(count):
-                for k in range(3):
-                    impulse[c, k] = trial[c, k]
-            if has_joint_rows:
-                for i in range(n):
-                    joint[DRY_IMPULSE, i] = vectors[DRY_TRIAL, i]
-                    joint[LOWER_IMPULSE, i] = vectors[LOWER_TRIAL, i]
-                    joint[UPPER_IMPULSE, i] = vectors[UPPER_TRIAL, i]
-        worst, size = laws_residual(
-            mass, rows, law, count, joint, has_joint_rows, change, impulse, vectors, small
+    residual = math.inf
+    iterations = 0
+    if 0 < count <= DIRECT and not has_joint_rows and law[0, IS_COMPLIANT] == 0.0:
+        residual = _stick(
+            mass, rows, law, count, joint, impulse, factor, vectors, small, free_size
         )
-        size = max(size, free_size)
-        worst = max(worst, math.sqrt(norm))
-        residual = worst / size if size > 0.0 else worst
-        if residual <= TOLERANCE:
-            break
-        if form == CONE:
-            since_cone += 1
-            if since_cone >= _DISC_AGAIN and count > 0:
-                form = DISC if count > 0 else CONE
-        elif residual > 0.3 * best:
-            if residual < 1e-9:
-                break
-            if harder < _HARDER:
-                # constraints that nearly contradict each other: let the impulses grow faster
-                harder *= 10.0
-                for c in range(count):
-                    law[c, PENALTY] *= 10.0
-        best = min(best, residual)
-    for i in range(n):
-        v[i] += change[i]
-        held = joint[DRY_IMPULSE, i]
-        if -joint[LEVEL_POSITIVE, i] < held < joint[LEVEL_NEGATIVE, i]:
-            v[i] = 0.0
-        if abs(v[i]) < REST and (
-            (joint[LOWER_ON, i] != 0.0 and joint[LOWER_IMPULSE, i] > 0.0)
-            or (joint[UPPER_ON, i] != 0.0 and joint[UPPER_IMPULSE, i] > 0.0)
-        ):
-            v[i] = 0.0
+        iterations = 1
+    if not residual <= TOLERANCE:
+        if residual < math.inf:
+            for i in range(v.size):
+                vectors[CHANGE, i] = 0.0
+        residual, factored = _rounds(
+            mass, rows, law, count, joint, has_joint_rows, h, impulse, trial, tangent, vectors,
+            small, free_size,
+        )  # fmt: skip
+        iterations += factored
+    _finish(v, joint, vectors)
     return residual, iterations

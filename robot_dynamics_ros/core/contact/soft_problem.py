@@ -38,6 +38,7 @@ from robot_dynamics_ros.core.contact.contact_layout import (
     LOWER_TRIAL,
     REFERENCE,
     REMAINDER,
+    SLOPE,
     UPPER_IMPULSE,
     UPPER_OFFSET,
     UPPER_ON,
@@ -50,10 +51,17 @@ SOFTNESS = 1e-5
 
 @part
 def _joint_rows(
-    joint: Matrix, mass: Matrix, change: Vector, force: Vector, tangent: Matrix, vectors: Matrix
+    joint: Matrix,
+    mass: Matrix,
+    change: Vector,
+    force: Vector,
+    tangent: Matrix,
+    vectors: Matrix,
+    with_slopes: bool,
 ) -> None:
-    """Take limits and dry friction off the unbalanced momentum and add their slopes."""
+    """Take limits and dry friction off the unbalanced momentum, and add their slopes if wanted."""
     for i in range(change.size):
+        slope = 0.0
         rho = mass[i, i] / SOFTNESS
         v = vectors[GUESS, i] + change[i]
         positive = joint[LEVEL_POSITIVE, i]
@@ -65,13 +73,13 @@ def _joint_rows(
             elif y > negative:
                 y = negative
             else:
-                tangent[i, i] += rho
+                slope += rho
             vectors[DRY_TRIAL, i] = y
             force[i] -= y
         if joint[LOWER_ON, i] != 0.0:
             y = joint[LOWER_IMPULSE, i] - rho * (v + joint[LOWER_OFFSET, i])
             if y > 0.0:
-                tangent[i, i] += rho
+                slope += rho
             else:
                 y = 0.0
             vectors[LOWER_TRIAL, i] = y
@@ -79,11 +87,37 @@ def _joint_rows(
         if joint[UPPER_ON, i] != 0.0:
             y = joint[UPPER_IMPULSE, i] - rho * (joint[UPPER_OFFSET, i] - v)
             if y > 0.0:
-                tangent[i, i] += rho
+                slope += rho
             else:
                 y = 0.0
             vectors[UPPER_TRIAL, i] = y
             force[i] += y
+        if with_slopes:
+            tangent[i, i] += slope
+
+
+@part
+def _add_slope(rows: Matrix, at: int, slope: Vector, tangent: Matrix) -> None:
+    """Add the slope of the contact whose rows begin at `at`, seen from the joints: J^T H J."""
+    n = rows.shape[1]
+    s0 = slope[0]
+    s1 = slope[1]
+    s2 = slope[2]
+    s3 = slope[3]
+    s4 = slope[4]
+    s5 = slope[5]
+    s6 = slope[6]
+    s7 = slope[7]
+    s8 = slope[8]
+    for i in range(n):
+        x = rows[at, i]
+        y = rows[at + 1, i]
+        z = rows[at + 2, i]
+        p = x * s0 + y * s3 + z * s6
+        q = x * s1 + y * s4 + z * s7
+        r = x * s2 + y * s5 + z * s8
+        for j in range(n):
+            tangent[i, j] += p * rows[at, j] + q * rows[at + 1, j] + r * rows[at + 2, j]
 
 
 @part
@@ -103,15 +137,13 @@ def unbalanced(
     vectors: Matrix,
     force: Vector,
     small: Matrix,
+    with_slopes: bool,
 ) -> float:
     """
-    Write what is missing in the momentum balance, its derivative, and the impulses.
+    Write what is missing in the momentum balance, its derivative if wanted, and the impulses.
 
-    The unknown is the change of the velocity from the first guess, which keeps the digits of small
-    velocities and impulses beside a fast motion.
-
-    Return its square norm, in the unit of an energy. In the form `CONE` it is the derivative of a
-    convex function.
+    Return the square norm of what is missing, in the unit of an energy. In the form `CONE` it is
+    the derivative of a convex function.
 
     """
     n = change.size
@@ -119,10 +151,13 @@ def unbalanced(
         total = vectors[REMAINDER, i] + joint[DAMPING, i] * change[i]
         for j in range(n):
             total += mass[i, j] * change[j]
-            tangent[i, j] = mass[i, j]
-        tangent[i, i] += joint[DAMPING, i]
         force[i] = total
-    slope = small[0]
+    if with_slopes:
+        for i in range(n):
+            for j in range(n):
+                tangent[i, j] = mass[i, j]
+            tangent[i, i] += joint[DAMPING, i]
+    slope = small[SLOPE]
     for c in range(count):
         at = 3 * c
         u0 = law[c, REFERENCE]
@@ -138,28 +173,12 @@ def unbalanced(
         a = trial[c, 0]
         b = trial[c, 1]
         d = trial[c, 2]
-        s0 = slope[0]
-        s1 = slope[1]
-        s2 = slope[2]
-        s3 = slope[3]
-        s4 = slope[4]
-        s5 = slope[5]
-        s6 = slope[6]
-        s7 = slope[7]
-        s8 = slope[8]
         for i in range(n):
-            x = rows[at, i]
-            y = rows[at + 1, i]
-            z = rows[at + 2, i]
-            force[i] -= a * x + b * y + d * z
-            # column of the slope seen from degree of freedom i: J_i^T H
-            p = x * s0 + y * s3 + z * s6
-            q = x * s1 + y * s4 + z * s7
-            r = x * s2 + y * s5 + z * s8
-            for j in range(n):
-                tangent[i, j] += p * rows[at, j] + q * rows[at + 1, j] + r * rows[at + 2, j]
+            force[i] -= a * rows[at, i] + b * rows[at + 1, i] + d * rows[at + 2, i]
+        if with_slopes:
+            _add_slope(rows, at, slope, tangent)
     if has_joint_rows:
-        _joint_rows(joint, mass, change, force, tangent, vectors)
+        _joint_rows(joint, mass, change, force, tangent, vectors, with_slopes)
     square: float = 0.0
     for i in range(n):
         square += force[i] * force[i] / mass[i, i]

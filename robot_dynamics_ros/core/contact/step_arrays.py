@@ -27,7 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
-from robot_dynamics_ros.core.contact.contact_layout import JOINT_ROWS, LAW_WIDTH, VECTORS
+from robot_dynamics_ros.core.contact.contact_layout import (
+    JOINT_ROWS,
+    LAW_WIDTH,
+    SMALL_SHAPE,
+    VECTORS,
+)
 from robot_dynamics_ros.core.model.kernel_layout import IQ, IV, MULTIPLIER
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 
@@ -293,7 +298,7 @@ def step_arrays(
         law=np.zeros((kept, LAW_WIDTH)),
         bristles=np.zeros((2, kept, 2)),
         squares=np.zeros((SQUARES, n, n)),
-        small=np.zeros((2, 9)),
+        small=np.zeros(SMALL_SHAPE),
         cut=np.zeros(CUT_WIDTH),
         works=np.zeros(WORKS),
         report=np.zeros(REPORTS),

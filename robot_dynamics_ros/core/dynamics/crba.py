@@ -213,12 +213,10 @@ def _add_column(robot: Matrix, work: Matrix, i: int, column: int, mass: Matrix) 
         up = int(robot[o, PARENT])
 
 
-@kernel
-def crba_kernel(robot: Matrix, work: Matrix, q: Vector, mass: Matrix) -> bool:
-    """Write the mass matrix of one sample to `mass`; return whether all numbers are finite."""
+@inner
+def _mass_matrix(robot: Matrix, work: Matrix, mass: Matrix) -> None:
     n = int(robot[0, NBODIES])
     for i in range(n):
-        local_pose(robot, i, q, work)
         for k in range(10):
             work[i, M + k] = robot[1 + i, MASS + k]
     nv = mass.shape[0]
@@ -232,8 +230,22 @@ def crba_kernel(robot: Matrix, work: Matrix, q: Vector, mass: Matrix) -> bool:
             _inertia_to_parent(work, i, parent)
         for column in range(6 if robot[b, KIND] == FREE else 1):
             _add_column(robot, work, i, column, mass)
+
+
+@kernel
+def posed_crba_kernel(robot: Matrix, work: Matrix, mass: Matrix) -> None:
+    """Write the mass matrix of the local poses that the work array holds."""
+    _mass_matrix(robot, work, mass)
+
+
+@kernel
+def crba_kernel(robot: Matrix, work: Matrix, q: Vector, mass: Matrix) -> bool:
+    """Write the mass matrix of one sample to `mass`; return whether all numbers are finite."""
+    for i in range(int(robot[0, NBODIES])):
+        local_pose(robot, i, q, work)
+    _mass_matrix(robot, work, mass)
     finite = is_finite(q)
-    for r in range(nv):
+    for r in range(mass.shape[0]):
         finite &= is_finite(mass[r])
     return finite
 

@@ -53,7 +53,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.core.arrays import as_finite, as_vector, Matrix, Vector
-from robot_dynamics_ros.core.dynamics.joint_transform import is_finite, world_pose
+from robot_dynamics_ros.core.dynamics.joint_transform import is_finite, local_pose, world_pose
 from robot_dynamics_ros.core.dynamics.regressor_block import regressor_block_kernel
 from robot_dynamics_ros.core.dynamics.rnea import body_motion, W
 from robot_dynamics_ros.core.dynamics.samples import as_samples, in_parallel, refuse_non_finite
@@ -180,7 +180,8 @@ def regressor_kernel(
             regressor[r, c] = 0.0
     for i in range(n):
         b = 1 + i
-        body_motion(robot, i, q, v, a, work)
+        local_pose(robot, i, q, work)
+        body_motion(robot, i, v, a, work)
         world_pose(work, i, int(robot[b, PARENT]), R, O)
         first = 10 * int(robot[b, PUBLIC])
         if first < 0:

@@ -90,9 +90,8 @@ WRENCH = 21  # 6: force and moment
 
 
 @inner
-def body_motion(robot: Matrix, i: int, q: Vector, v: Vector, a: Vector, work: Matrix) -> None:
-    """Write pose and motion of kernel body `i`; those of its parent are known."""
-    local_pose(robot, i, q, work)
+def body_motion(robot: Matrix, i: int, v: Vector, a: Vector, work: Matrix) -> None:
+    """Write the motion of kernel body `i`; its local pose and its parent's motion are known."""
     b = 1 + i
     p = int(robot[b, PARENT])
     if p < 0:
@@ -211,15 +210,9 @@ def _body_wrench(robot: Matrix, i: int, work: Matrix) -> None:
     work[i, WRENCH + 5] = ixz * dx + iyz * dy + izz * dz + wx * ly - wy * lx + hx * ay - hy * ax
 
 
-@kernel
-def rnea_kernel(robot: Matrix, work: Matrix, q: Vector, v: Vector, a: Vector, tau: Vector) -> bool:
-    """Write the efforts of one sample to `tau`; return whether all numbers are finite."""
+@inner
+def _tips_to_base(robot: Matrix, work: Matrix, a: Vector, tau: Vector) -> None:
     n = int(robot[0, NBODIES])
-    # Pass 1: base to tips
-    for i in range(n):
-        body_motion(robot, i, q, v, a, work)
-        _body_wrench(robot, i, work)
-    # Pass 2: tips to base
     for j in range(tau.size):
         tau[j] = 0.0
     for i in range(n - 1, -1, -1):
@@ -229,6 +222,25 @@ def rnea_kernel(robot: Matrix, work: Matrix, q: Vector, v: Vector, a: Vector, ta
             iv = int(robot[b, IV])
             tau[iv] += robot[b, MULTIPLIER] * robot[b, MULTIPLIER] * robot[b, ARMATURE] * a[iv]
         wrench_to_parent(robot, i, WRENCH, work)
+
+
+@kernel
+def posed_rnea_kernel(robot: Matrix, work: Matrix, v: Vector, a: Vector, tau: Vector) -> None:
+    """Write the efforts at the local poses that the work array holds."""
+    for i in range(int(robot[0, NBODIES])):
+        body_motion(robot, i, v, a, work)
+        _body_wrench(robot, i, work)
+    _tips_to_base(robot, work, a, tau)
+
+
+@kernel
+def rnea_kernel(robot: Matrix, work: Matrix, q: Vector, v: Vector, a: Vector, tau: Vector) -> bool:
+    """Write the efforts of one sample to `tau`; return whether all numbers are finite."""
+    for i in range(int(robot[0, NBODIES])):
+        local_pose(robot, i, q, work)
+        body_motion(robot, i, v, a, work)
+        _body_wrench(robot, i, work)
+    _tips_to_base(robot, work, a, tau)
     return is_finite(q) and is_finite(v) and is_finite(a) and is_finite(tau)
 
 

@@ -30,6 +30,7 @@ from robot_dynamics_ros.core.contact.contact_layout import (
     LOWER_IMPULSE,
     LOWER_ON,
     MU,
+    SMALL_SHAPE,
     UPPER_IMPULSE,
     UPPER_ON,
     VECTORS,
@@ -62,7 +63,7 @@ def test_all_laws_hold_at_once(seed: int) -> None:
     residual, _ = solve_contacts(
         mass, momentum, rows, np.zeros((count, 3)), law, count, joint, True, 1e-3, v, impulse,
         np.zeros((count, 3)), np.zeros((n, n)), np.zeros((n, n)), np.zeros((VECTORS, n)),
-        np.zeros((2, 9)),
+        np.zeros(SMALL_SHAPE),
     )  # fmt: skip
     assert residual < 1e-8
     at_joints = joint[DRY_IMPULSE] + joint[LOWER_IMPULSE] - joint[UPPER_IMPULSE]
