@@ -138,7 +138,7 @@ def contact_sequence(
                         s.report[RESIDUAL] = max(s.report[RESIDUAL], residual)
                         s.report[ITERATIONS] += iterations
                         if active > 0:
-                            end_contacts(s, active, length)
+                            end_contacts(s, active, has_rows, length)
                         else:
                             end_jointwise(s, length)
                     place_all(s)

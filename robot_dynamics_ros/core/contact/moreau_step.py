@@ -30,8 +30,9 @@ bounded by `RETURN_SPEED`.
 Where something would leave a surface for less than a step after an impact, the rest of the step
 moves with the velocity at its end, so that it stays there.
 
-Compliant contacts act at the depth of the end of the step, :math:`q^+ = q \oplus h v^+`, which is
-the implicit Euler method for them.
+Compliant contacts act at the depth that the implicit Euler method gives them,
+:math:`q^+ = q \oplus h v^+`; what is not stiff moves by the mean velocity (see
+`compliant_displacement`).
 
 References
 ----------
@@ -43,6 +44,7 @@ from __future__ import annotations
 
 from robot_dynamics_ros.core.arrays import Matrix
 from robot_dynamics_ros.core.contact.compiled_part import piece
+from robot_dynamics_ros.core.contact.compliant_displacement import compliant_displacement
 from robot_dynamics_ros.core.contact.configuration_step import (
     step_configuration,
     turn_free_roots,
@@ -100,6 +102,7 @@ from robot_dynamics_ros.core.contact.step_arrays import (
     Q_AHEAD,
     Q_MIDDLE,
     Q_NEW,
+    STAGE,
     StepArrays,
     TAU,
     V_,
@@ -254,14 +257,17 @@ def begin_contacts(s: StepArrays, count: int, h: float) -> bool:
 
 
 @piece
-def end_contacts(s: StepArrays, count: int, h: float) -> None:
+def end_contacts(s: StepArrays, count: int, has_rows: bool, h: float) -> None:
     """Take over velocity and impulses that the solver found."""
     vs = s.vs
     v = vs[V_]
     v_new = vs[V_NEW]
     keep_joint_forces(s, h)
     _keep_contact_forces(s, count, h)
-    if s.options[COMPLIANT] != 0.0 or s.options[AFTER_IMPACT] != 0.0:
+    if s.options[COMPLIANT] != 0.0:
+        compliant_displacement(s, count, has_rows, h)
+        step_configuration(s.robot, s.qs[Q], vs[STAGE], vs[STAGE], h, s.qs[Q_NEW])
+    elif s.options[AFTER_IMPACT] != 0.0:
         step_configuration(s.robot, s.qs[Q], v_new, v_new, h, s.qs[Q_NEW])
         for i in range(v.size):
             vs[DISPLACEMENT, i] = h * v_new[i]

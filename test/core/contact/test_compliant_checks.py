@@ -125,8 +125,8 @@ def test_d04_bristles_do_not_creep_on_a_slope() -> None:
             assert tangential <= friction * contact.force[2] * (1.0 + 1e-9)  # inside the cone
 
 
-@pytest.mark.parametrize(('dt', 'tolerance'), [(1e-4, 1e-3), (1e-3, 5e-3)])
-def test_compliant_box_slides_and_stops(dt: float, tolerance: float) -> None:
+@pytest.mark.parametrize('dt', [1e-4, 1e-3, 5e-3])
+def test_compliant_box_slides_and_stops(dt: float) -> None:
     model, shapes = box_body()
     plant = Plant(
         model, world=floor(friction=0.5), collisions=shapes, contact_model='compliant',
@@ -134,7 +134,8 @@ def test_compliant_box_slides_and_stops(dt: float, tolerance: float) -> None:
     )  # fmt: skip
     distance = run(plant, 1.0).q[0]
     expected = 1.0 / (2.0 * 0.5 * GRAVITY)
-    assert distance == pytest.approx(expected, rel=tolerance)  # first order: v dt / 2
+    print(f'stops after {distance:.6f} m, closed form {expected:.6f} m, at {dt} s')
+    assert distance == pytest.approx(expected, rel=1e-3)  # the box also tilts a little and back
 
 
 def test_no_force_at_zero_depth() -> None:
