@@ -91,8 +91,10 @@ MOBILITY = 10
 SHIFT = 11
 REFERENCE = 12
 """First of three columns: velocity of the contact at the first guess [m/s]."""
+FULL_MU = 15
+"""Coefficient of friction, while `MU` is on its way there."""
 
-LAW_WIDTH = 15
+LAW_WIDTH = 16
 
 # Rows of the vectors of length nv that the solver works with
 FREE_VELOCITY = 0

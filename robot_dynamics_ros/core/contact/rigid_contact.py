@@ -36,11 +36,9 @@ smallest one, the symmetric one.
 A few contacts that all stick are found by one linear system (`stick_solution`), which is tried
 before all else.
 
-Newton's method works on Coulomb's law itself, whose slope is not symmetric. Should it fail, it
-starts again from where all contacts stick, which finds the jams of Painlevé. Should that fail, the
-rounds go on with the projections on the cones (see `contact_law`), of which each soft problem is
-convex and has a solution that is found; there the shift :math:`\mu |u_t|` moves on from round to
-round.
+The rounds are in `multiplier_rounds`. What they leave unsolved is approached along a path [4]_:
+from no friction, where the problem is convex, in steps to all of it, each from the solution of the
+step before; in finer steps; and from more friction.
 
 The residual is the largest of the residuals of all laws, `cone_residual` and those of the joints,
 and of the equation of motion, over the size of the impulses and of the velocities that they have
@@ -53,6 +51,7 @@ References
 .. [2] R. T. Rockafellar, "Augmented Lagrangians and applications of the proximal point algorithm
    in convex programming", Mathematics of Operations Research 1(2), 1976.
 .. [3] J. Nocedal and S. Wright, *Numerical Optimization*, 2006, chapter 17.
+.. [4] E. L. Allgower, K. Georg, *Numerical Continuation Methods*, 1990, chapter 2.
 
 """
 
@@ -62,19 +61,13 @@ import math
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.contact.compiled_part import part, piece
-from robot_dynamics_ros.core.contact.contact_law import (
-    CONE,
-    DISC,
-    STICK,
-)
 from robot_dynamics_ros.core.contact.contact_layout import (
     CHANGE,
     DAMPING,
     DIRECT,
     DRY_IMPULSE,
-    DRY_TRIAL,
-    FORCE,
     FREE_VELOCITY,
+    FULL_MU,
     GUESS,
     HALF,
     IS_COMPLIANT,
@@ -82,32 +75,25 @@ from robot_dynamics_ros.core.contact.contact_layout import (
     LEVEL_POSITIVE,
     LOWER_IMPULSE,
     LOWER_ON,
-    LOWER_TRIAL,
     MOBILITY,
+    MU,
     PENALTY,
-    PIVOTS,
     REFERENCE,
     REMAINDER,
     SCRATCH,
     UPPER_IMPULSE,
     UPPER_ON,
-    UPPER_TRIAL,
 )
 from robot_dynamics_ros.core.contact.contact_residual import laws_residual
 from robot_dynamics_ros.core.contact.dense import (
     cholesky,
     cholesky_solve,
-    lu_factor,
-    lu_solve,
     mobility,
 )
-from robot_dynamics_ros.core.contact.newton_round import newton_round
-from robot_dynamics_ros.core.contact.soft_problem import SOFTNESS, unbalanced
+from robot_dynamics_ros.core.contact.multiplier_rounds import multiplier_rounds, TOLERANCE
+from robot_dynamics_ros.core.contact.soft_problem import SOFTNESS
 from robot_dynamics_ros.core.contact.stick_solution import stick_solution
 from robot_dynamics_ros.core.jit import kernel
-
-TOLERANCE = 1e-10
-"""Residual at which the rounds end."""
 
 MOTION = 1e-6
 """Part of the motion that a residual is measured by where nothing else is larger."""
@@ -115,9 +101,12 @@ MOTION = 1e-6
 REST = 1e-12
 """Speed that counts as zero at a joint that presses on its limit [rad/s | m/s]."""
 
-_ROUNDS = 60
-_DISC_AGAIN = 6
-_HARDER = 1e3
+SOLVED = 1e-8
+"""Residual above which the problem is approached from less friction, and then from more."""
+
+_ATTEMPTS = 4
+_RAMP = (1, 6, 21, 6)
+_FALL = (3.0, 2.0, 1.5, 1.2, 1.1, 1.0)
 
 
 @part
@@ -155,6 +144,7 @@ def _prepare(
             half = vectors[HALF + 3 * c + k] if count <= DIRECT else vectors[SCRATCH]
             w += mobility(factor, rows[3 * c + k], half) / 3.0
         law[c, MOBILITY] = w
+        law[c, FULL_MU] = law[c, MU]
         law[c, PENALTY] = 1.0 / (SOFTNESS * w) if w > 0.0 else 0.0
         if w > 0.0:
             u = offset[c, 0]
@@ -242,95 +232,32 @@ def _stick(
 
 
 @piece
-def _rounds(
-    mass: Matrix,
-    rows: Matrix,
-    law: Matrix,
-    count: int,
-    joint: Matrix,
-    has_joint_rows: bool,
-    h: float,
-    impulse: Matrix,
-    trial: Matrix,
-    tangent: Matrix,
-    vectors: Matrix,
-    small: Matrix,
-    free_size: float,
-) -> tuple[float, int]:
-    """Make the rounds of the method of multipliers; return residual and number of systems."""
-    n = vectors.shape[1]
-    form = DISC if count > 0 else CONE
-    iterations = 0
-    residual = 0.0
-    best = math.inf
-    since_cone = 0
-    has_stuck = False
-    harder = 1.0
-    change = vectors[CHANGE]
-    has_factors = False
-    for _ in range(_ROUNDS):
-        norm, failed, has_factors, factored = newton_round(
-            form, mass, rows, law, count, joint, has_joint_rows, h, impulse, trial, tangent,
-            vectors, small, has_factors, free_size,
-        )  # fmt: skip
-        iterations += factored
-        if failed and form == DISC and not has_stuck:
-            has_stuck = True
-            has_factors = False
-            unbalanced(
-                STICK, mass, rows, law, count, joint, has_joint_rows, h, change, impulse, trial,
-                tangent, vectors, vectors[FORCE], small, True,
-            )  # fmt: skip
-            iterations += 1
-            if lu_factor(tangent, vectors[PIVOTS]):
-                lu_solve(tangent, vectors[PIVOTS], vectors[FORCE])
-                for i in range(n):
-                    change[i] -= vectors[FORCE, i]
-            continue
-        if failed and form == DISC:
-            form = CONE
-            has_factors = False
-            since_cone = 0
-        else:
-            for c in range(count):
-                for k in range(3):
-                    impulse[c, k] = trial[c, k]
-            if has_joint_rows:
-                for i in range(n):
-                    joint[DRY_IMPULSE, i] = vectors[DRY_TRIAL, i]
-                    joint[LOWER_IMPULSE, i] = vectors[LOWER_TRIAL, i]
-                    joint[UPPER_IMPULSE, i] = vectors[UPPER_TRIAL, i]
-        worst, size = laws_residual(
-            mass, rows, law, count, joint, has_joint_rows, change, impulse, vectors, small
-        )
-        size = max(size, free_size)
-        worst = max(worst, math.sqrt(norm))
-        residual = worst / size if size > 0.0 else worst
-        if residual <= TOLERANCE:
-            break
-        if form == CONE:
-            since_cone += 1
-            if since_cone >= _DISC_AGAIN and count > 0:
-                form = DISC
-                has_factors = False
-        elif residual > 0.3 * best:
-            if residual < 1e-9:
-                break
-            if harder < _HARDER:
-                # constraints that nearly contradict each other: let the impulses grow faster
-                harder *= 10.0
-                has_factors = False
-                for c in range(count):
-                    law[c, PENALTY] *= 10.0
-        best = min(best, residual)
-    return residual, iterations
+def _scale_friction(law: Matrix, count: int, attempt: int, k: int) -> None:
+    """Write friction for step `k` of an attempt, and the penalties as they were at first."""
+    scale = _FALL[k] if attempt == _ATTEMPTS - 1 else k / (_RAMP[attempt] - 1.0)
+    for c in range(count):
+        law[c, MU] = scale * law[c, FULL_MU]
+        w = law[c, MOBILITY]
+        law[c, PENALTY] = 1.0 / (SOFTNESS * w) if w > 0.0 else 0.0
 
 
 @piece
-def _finish(v: Vector, joint: Matrix, vectors: Matrix) -> None:
-    """Add the change to the velocity; joints that friction or a limit holds are at rest."""
+def _forget(joint: Matrix, v: Vector, impulse: Matrix, count: int) -> None:
+    """Start from rest without impulses."""
     for i in range(v.size):
-        v[i] += vectors[CHANGE, i]
+        v[i] = 0.0
+        joint[DRY_IMPULSE, i] = 0.0
+        joint[LOWER_IMPULSE, i] = 0.0
+        joint[UPPER_IMPULSE, i] = 0.0
+    for c in range(count):
+        for k in range(3):
+            impulse[c, k] = 0.0
+
+
+@piece
+def _finish(v: Vector, joint: Matrix) -> None:
+    """Put to rest the joints that friction or a limit holds."""
+    for i in range(v.size):
         held = joint[DRY_IMPULSE, i]
         if -joint[LEVEL_POSITIVE, i] < held < joint[LEVEL_NEGATIVE, i]:
             v[i] = 0.0
@@ -401,23 +328,32 @@ def solve_contacts(
     free_size = _prepare(mass, momentum, rows, offset, law, count, joint, tangent, factor, vectors)
     if free_size < 0.0:
         return -1.0, 0
-    motion = _first_guess(mass, momentum, rows, offset, law, count, joint, v, vectors)
-    free_size = max(free_size, MOTION * math.sqrt(motion))
-    residual = math.inf
     iterations = 0
-    if 0 < count <= DIRECT and not has_joint_rows and law[0, IS_COMPLIANT] == 0.0:
-        residual = _stick(
-            mass, rows, law, count, joint, impulse, factor, vectors, small, free_size
-        )
-        iterations = 1
-    if not residual <= TOLERANCE:
-        if residual < math.inf:
+    residual = 0.0
+    may_stick = 0 < count <= DIRECT and not has_joint_rows and law[0, IS_COMPLIANT] == 0.0
+    for attempt in range(_ATTEMPTS):
+        for k in range(_RAMP[attempt]):
+            if attempt > 0:
+                _scale_friction(law, count, attempt, k)
+                if k == 0:
+                    _forget(joint, v, impulse, count)
+            motion = _first_guess(mass, momentum, rows, offset, law, count, joint, v, vectors)
+            size = max(free_size, MOTION * math.sqrt(motion))
+            residual = math.inf
+            if may_stick and attempt == 0:
+                residual = _stick(
+                    mass, rows, law, count, joint, impulse, factor, vectors, small, size
+                )
+                iterations += 1
+            if not residual <= TOLERANCE:
+                residual, factored = multiplier_rounds(
+                    mass, rows, law, count, joint, has_joint_rows, h, impulse, trial, tangent,
+                    vectors, small, size,
+                )  # fmt: skip
+                iterations += factored
             for i in range(v.size):
-                vectors[CHANGE, i] = 0.0
-        residual, factored = _rounds(
-            mass, rows, law, count, joint, has_joint_rows, h, impulse, trial, tangent, vectors,
-            small, free_size,
-        )  # fmt: skip
-        iterations += factored
-    _finish(v, joint, vectors)
+                v[i] += vectors[CHANGE, i]
+        if residual <= SOLVED or count == 0:
+            break
+    _finish(v, joint)
     return residual, iterations
