@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Open a bag of any kind and stream the messages of one topic."""
+"""Open a bag of any kind and stream the messages of its topics."""
 
 from __future__ import annotations
 
@@ -125,18 +125,19 @@ class BagReader:
             f'{self.path} has several topics of type {msgtype}: {names}; name one of them'
         )
 
-    def messages(self, topic: Topic) -> Iterator[RawMessage]:
-        """Stream the raw messages of one topic; afterwards `warnings` tells what was lost."""
-        done = 0
+    def messages(self, *topics: Topic) -> Iterator[RawMessage]:
+        """Stream raw messages in recording order; afterwards `warnings` tells what was lost."""
+        done = dict.fromkeys((topic.name for topic in topics), 0)
         for file in self._files:
-            for message in file.messages(topic.name):
+            for message in file.messages(done):
                 yield message
-                done += 1
-        stated = self._stated_counts.get(topic.name, done)
-        if done != stated:
-            self._warnings.append(f'{done} of {stated} messages of {topic.name} were read')
-        elif any(file.warnings for file in self._files):
-            self._warnings.append(f'{done} messages of {topic.name} were read')
+                done[message.topic] += 1
+        for name, count in done.items():
+            stated = self._stated_counts.get(name, count)
+            if count != stated:
+                self._warnings.append(f'{count} of {stated} messages of {name} were read')
+            elif any(file.warnings for file in self._files):
+                self._warnings.append(f'{count} messages of {name} were read')
 
     def add_warning(self, text: str) -> None:
         """Add what a later stage found."""

@@ -13,7 +13,7 @@
 # limitations under the License.
 
 """
-What every kind of log file gives: its topics and the raw messages of one topic.
+What every kind of log file gives: its topics and their raw messages.
 
 Files are opened one by one and by what they are; ``metadata.yaml`` only tells their order. So a
 bag without metadata, a bare file, a split bag of which one part is lost and a bag that was moved
@@ -23,11 +23,11 @@ are all read by the same few lines.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rosbags.rosbag1 import Reader as Rosbag1Reader
 from rosbags.rosbag2 import Reader as Rosbag2Reader
@@ -57,8 +57,7 @@ class Topic:
     count: int | None
 
 
-@dataclass(frozen=True)
-class RawMessage:
+class RawMessage(NamedTuple):
     """
     One serialized message.
 
@@ -68,11 +67,14 @@ class RawMessage:
         When it was recorded [ns].
     data : bytes
         CDR bytes (ROS 1 bytes in a ROS 1 bag).
+    topic : str
+        Name of its topic.
 
     """
 
     log_time: int
     data: bytes
+    topic: str
 
 
 class StorageFile(Protocol):
@@ -84,8 +86,8 @@ class StorageFile(Protocol):
     def topics(self) -> list[Topic]:
         """List the topics."""
 
-    def messages(self, topic: str) -> Iterator[RawMessage]:
-        """Stream the messages of one topic."""
+    def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:
+        """Stream the messages of some topics, by name, in recording order."""
 
     def close(self) -> None:
         """Close the file."""
@@ -124,14 +126,15 @@ class IndexedFile:
             counts[key] = counts.get(key, 0) + connection.msgcount
         return [Topic(name, msgtype, count) for (name, msgtype), count in counts.items()]
 
-    def messages(self, topic: str) -> Iterator[RawMessage]:
-        """Stream the messages of one topic; damage ends the stream with a warning."""
-        connections = [c for c in self._reader.connections if c.topic == topic]
+    def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:
+        """Stream the messages of some topics; damage ends the stream with a warning."""
+        connections = [c for c in self._reader.connections if c.topic in topics]
         if not connections:
             return
         try:
-            for _, log_time, data in self._reader.messages(connections=connections):
-                yield RawMessage(log_time, data if self.is_ros1 else decompress_message(data))
+            for connection, log_time, data in self._reader.messages(connections=connections):
+                whole = data if self.is_ros1 else decompress_message(data)
+                yield RawMessage(log_time, whole, connection.topic)
         except BagError:
             raise
         except Exception as err:  # see above: damage shows as many kinds of errors

@@ -13,20 +13,26 @@
 # limitations under the License.
 
 """
-A strictly increasing time axis from the stamps of a log.
+A strictly increasing time axis from the stamps of a log, in bounded memory.
 
 The stamp in the header is when the sender measured; the log time is when the recorder got the
 message and carries the jitter of the transport. So headers are used wherever they advance.
+
+A first reading surveys the clocks (`ClockSurvey`): whether headers advance, where the clock was
+reset, the usual step. The second puts the samples of the longest run in order (`TimeOrder`),
+holding back the last second: within a run no stamp is further than that behind the one before it.
 
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_dynamics_ros.bags.joint_rows import JointRows
 from robot_dynamics_ros.core.arrays import Vector
 
 RESET_STEP = 1_000_000_000
@@ -35,143 +41,296 @@ RESET_STEP = 1_000_000_000
 GAP_STEPS = 3.0
 """A step of more than this many median steps is a gap."""
 
+STEPS_KEPT = 65536
+"""Steps from which the median is taken; of longer logs every second, fourth, ... is kept."""
+
+MOST_HELD = 262144
+"""Samples that are held back at most while late ones are awaited."""
+
 
 @dataclass(frozen=True)
-class TimeAxis:
+class ClockPlan:
     """
-    Which samples to use, and when they were measured.
+    Which rows of a group to use, and by which clock.
 
     Attributes
     ----------
-    rows : ndarray of int, shape (n,)
-        Indices of the samples, ordered by time.
-    seconds : ndarray, shape (n,)
-        Times since the first of them [s], strictly increasing.
-    start : int
-        Time of the first one [ns].
+    uses_log_times : bool
+        Whether headers are empty or do not advance.
+    begin, end : int
+        Range of the rows that are used, counted as they come; rows with an empty stamp in it are
+        not used.
+    keeps_zero : bool
+        Whether a first stamp of 0 is the start of a clock, and not an empty field.
+    median_step : float
+        Usual step [ns]; 0 if there is none.
     counts : dict
-        How many samples were left out or moved, by reason.
+        Samples left out, by reason.
     notes : list of str
         The same in sentences.
 
     """
 
-    rows: NDArray[np.intp]
-    seconds: Vector
-    start: int
-    counts: dict[str, int] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-
-def clean_time_axis(stamps: NDArray[np.int64], log_times: NDArray[np.int64]) -> TimeAxis:
-    """
-    Order samples by their header stamps, leaving out those that have no time of their own.
-
-    Parameters
-    ----------
-    stamps : ndarray of int64, shape (n,)
-        Header stamps in recording order [ns]; 0 is empty unless the clock starts there.
-    log_times : ndarray of int64, shape (n,)
-        Recording times [ns]; used instead if most stamps are empty or do not advance.
-
-    Returns
-    -------
-    axis : TimeAxis
-        Strictly increasing times and what was done for that.
-
-    """
-    counts: dict[str, int] = {}
-    notes: list[str] = []
-    rows = np.arange(len(stamps))
-    if len(stamps) > 1 and len(np.unique(stamps)) <= len(stamps) / 2:
-        stamps = log_times
-        notes.append('header stamps are empty or do not advance: recording times are used instead')
-    else:
-        empty = (stamps == 0) & ~_begins_at_zero(stamps)
-        _count(
-            counts,
-            notes,
-            'empty stamp',
-            int(empty.sum()),
-            'samples with an empty stamp were left out',
-        )
-        rows = rows[~empty]
-
-    rows, resets = _longest_run(rows, stamps)
-    lost = len(stamps) - counts.get('empty stamp', 0) - len(rows)
-    if resets:
-        counts.update({'clock resets': resets, 'outside longest run': lost})
-        notes.append(
-            f'the clock jumped back {resets} times: the longest run is used, '
-            f'{lost} samples are left out'
-        )
-    times = stamps[rows]
-    late = int(np.count_nonzero(np.diff(times) < 0))
-    _count(counts, notes, 'out of order', late, 'samples came late and were put in order')
-    rows = rows[np.argsort(times, kind='stable')]
-    times = stamps[rows]
-    fresh = np.concatenate([[True], np.diff(times) > 0]) if len(rows) else np.zeros(0, bool)
-    repeated = int(np.count_nonzero(~fresh))
-    _count(
-        counts, notes, 'repeated stamp', repeated, 'samples with a repeated stamp were left out'
-    )
-    rows = rows[fresh]
-    times = stamps[rows]
-    start = int(times[0]) if len(times) else 0
-    return TimeAxis(rows, (times - start) * 1e-9, start, counts, notes)
-
-
-@dataclass(frozen=True)
-class StepStatistics:
-    """Gaps of a time axis: `counts` by kind, `notes` in sentences."""
-
+    uses_log_times: bool
+    begin: int
+    end: int
+    keeps_zero: bool
+    median_step: float
     counts: dict[str, int]
     notes: list[str]
 
+    def times(self, rows: JointRows) -> NDArray[np.int64]:
+        """Return the times by the clock of this plan [ns]."""
+        return rows.log_times if self.uses_log_times else rows.stamps
 
-def step_statistics(seconds: Vector) -> StepStatistics:
+
+class ClockSurvey:
+    """Watch the clocks of one group; `plan` then says what to use."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._empty = 0
+        self._changes = 0
+        self._first: list[int] = []
+        self._last_stamp: int | None = None
+        self._header, self._log = _Runs(), _Runs()
+
+    @property
+    def has_stamps(self) -> bool:
+        """Whether any header has a stamp."""
+        return self._empty < self.rows
+
+    def add(self, rows: JointRows) -> None:
+        """Watch further rows."""
+        stamps = rows.stamps
+        if not len(stamps):
+            return
+        self._first += [int(stamp) for stamp in stamps[: 2 - len(self._first)]]
+        before = stamps[0] if self._last_stamp is None else self._last_stamp
+        self._changes += int(np.count_nonzero(np.diff(stamps, prepend=before)))
+        self._last_stamp = int(stamps[-1])
+        stated = np.flatnonzero(stamps)
+        self._empty += len(stamps) - len(stated)
+        self._header.add(stamps[stated], self.rows + stated)
+        self._log.add(rows.log_times, self.rows + np.arange(len(stamps)))
+        self.rows += len(stamps)
+
+    def plan(self, *, force_log_times: bool = False) -> ClockPlan:
+        """
+        Decide.
+
+        Parameters
+        ----------
+        force_log_times : bool
+            Use the recording times whatever the headers say.
+
+        """
+        distinct = self._changes + 1
+        by_log = force_log_times or (self.rows > 1 and distinct <= self.rows / 2)
+        runs = self._log if by_log else self._header
+        step = runs.median_step
+        keeps_zero = not by_log and self._begins_at_zero(step)
+        run, resets = runs.longest(zero_first=keeps_zero), runs.resets
+        empty = 0 if by_log else self._empty - keeps_zero
+        lost = self.rows - empty - run.length
+        counts: dict[str, int] = {}
+        notes: list[str] = []
+        if by_log and not force_log_times:
+            notes.append(
+                'header stamps are empty or do not advance: recording times are used instead'
+            )
+        if empty:
+            counts['empty stamp'] = empty
+            notes.append(f'{empty} samples with an empty stamp were left out')
+        if resets:
+            counts.update({'clock resets': resets, 'outside longest run': lost})
+            notes.append(
+                f'the clock jumped back {resets} times: the longest run is used, '
+                f'{lost} samples are left out'
+            )
+        end = self.rows if run.end is None else run.end
+        return ClockPlan(by_log, run.begin, end, keeps_zero, step, counts, notes)
+
+    def _begins_at_zero(self, step: float) -> bool:
+        return len(self._first) == 2 and self._first[0] == 0 < self._first[1] <= 10.0 * step
+
+
+class _Run(NamedTuple):
+    """Rows from `begin` to before `end` (None: to the last), of which `length` have a time."""
+
+    begin: int
+    length: int
+    end: int | None
+
+
+class _Runs:
+    """Parts of a clock without a reset: the first and the longest, and a sample of its steps."""
+
+    def __init__(self) -> None:
+        self.resets = 0
+        self._first: _Run | None = None
+        self._longest = _Run(0, 0, None)
+        self._open = _Run(0, 0, None)
+        self._last: int | None = None
+        self._steps = np.zeros(0, dtype=np.int64)
+        self._every = 1
+        self._seen = 0
+
+    def add(self, times: NDArray[np.int64], rows: NDArray[np.intp]) -> None:
+        if not len(times):
+            return
+        steps = np.diff(times, prepend=times[0] if self._last is None else self._last)
+        self._last = int(times[-1])
+        done = 0
+        for reset in np.flatnonzero(steps < -RESET_STEP).tolist():
+            self._extend(reset - done)
+            self._close(int(rows[reset]))
+            done = reset
+        self._extend(len(times) - done)
+        self._keep(steps[steps > 0])
+
+    def longest(self, *, zero_first: bool) -> _Run:
+        """Return the longest run; the first one has a row more if that is a stamp of zero."""
+        last = self._open
+        first = self._first or last
+        if zero_first:
+            first = first._replace(length=first.length + 1)
+            last = first if self._first is None else last
+        return max((first, self._longest, last), key=lambda run: run.length)
+
+    @property
+    def median_step(self) -> float:
+        """Return the median of the positive steps [ns]."""
+        return float(np.median(self._steps)) if len(self._steps) else 0.0
+
+    def _extend(self, length: int) -> None:
+        self._open = self._open._replace(length=self._open.length + length)
+
+    def _close(self, end: int) -> None:
+        run = self._open._replace(end=end)
+        self._first = self._first or run
+        self._longest = max(self._longest, run, key=lambda candidate: candidate.length)
+        self._open = _Run(end, 0, None)
+        self.resets += 1
+
+    def _keep(self, steps: NDArray[np.int64]) -> None:
+        start = -self._seen % self._every
+        self._seen += len(steps)
+        self._steps = np.concatenate([self._steps, steps[start :: self._every]])
+        while len(self._steps) > STEPS_KEPT:
+            self._steps = self._steps[::2]
+            self._every *= 2
+
+
+class TimeOrder:
     """
-    Look for gaps.
+    Put the rows of a group in strictly increasing order, by the clock of a plan.
 
     Parameters
     ----------
-    seconds : ndarray, shape (n,)
-        Strictly increasing times [s].
+    plan : ClockPlan
+        What the survey found.
 
     """
-    steps = np.diff(seconds)
-    if not len(steps):
-        return StepStatistics({}, [])
-    median = float(np.median(steps))
-    gaps = steps[steps > GAP_STEPS * median]
-    if not len(gaps):
-        return StepStatistics({}, [])
-    note = (
-        f'{len(gaps)} gaps, the longest of {gaps.max():.3g} s (median step {1e3 * median:.3g} ms)'
-    )
-    return StepStatistics({'gaps': len(gaps)}, [note])
+
+    def __init__(self, plan: ClockPlan) -> None:
+        self._plan = plan
+        self._row = 0
+        self._held: list[JointRows] = []
+        self._recorded: int | None = None
+        self._passed: int | None = None
+        self._late = self._repeated = self._too_late = 0
+
+    def add(self, rows: JointRows, *, is_last: bool = False) -> JointRows:
+        """Take rows as they come; return those whose order is certain."""
+        rows = self._usable(rows)
+        times = self._plan.times(rows)
+        if len(rows):
+            before = times[0] if self._recorded is None else self._recorded
+            self._late += int(np.count_nonzero(np.diff(times, prepend=before) < 0))
+            self._recorded = int(times[-1])
+        rows = JointRows.joined([*self._held, rows])
+        times = self._plan.times(rows)
+        if not len(rows):
+            return rows
+        order = np.argsort(times, kind='stable')
+        rows, times = rows.picked(order), times[order]
+        ready = len(rows)
+        if not is_last:
+            ready = int(np.searchsorted(times, times[-1] - RESET_STEP, side='right'))
+            ready = max(ready, len(rows) - MOST_HELD)
+        self._held = [rows.picked(slice(ready, None))]
+        return self._fresh(rows.picked(slice(ready)), times[:ready])
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return how many samples came late or had no time of their own, by kind."""
+        kinds = {
+            'out of order': self._late,
+            'too late': self._too_late,
+            'repeated stamp': self._repeated,
+        }
+        return {kind: number for kind, number in kinds.items() if number}
+
+    @property
+    def notes(self) -> list[str]:
+        """Return the same in sentences."""
+        texts = {
+            'out of order': 'samples came late and were put in order',
+            'too late': 'samples came more than a second late and were left out',
+            'repeated stamp': 'samples with a repeated stamp were left out',
+        }
+        return [f'{number} {texts[kind]}' for kind, number in self.counts.items()]
+
+    def _usable(self, rows: JointRows) -> JointRows:
+        index = self._row + np.arange(len(rows))
+        self._row += len(rows)
+        use = (index >= self._plan.begin) & (index < self._plan.end)
+        if not self._plan.uses_log_times:
+            use &= (rows.stamps != 0) | ((index == 0) & self._plan.keeps_zero)
+        return rows if use.all() else rows.picked(np.flatnonzero(use))
+
+    def _fresh(self, rows: JointRows, times: NDArray[np.int64]) -> JointRows:
+        if not len(rows):
+            return rows
+        passed = times[0] - 1 if self._passed is None else self._passed
+        before = np.maximum(np.concatenate([[passed], times[:-1]]), passed)
+        fresh, too_late = times > before, times < passed
+        self._too_late += int(np.count_nonzero(too_late))
+        self._repeated += int(np.count_nonzero(~fresh & ~too_late))
+        self._passed = max(int(times[-1]), int(passed))
+        return rows if fresh.all() else rows.picked(np.flatnonzero(fresh))
 
 
-def _begins_at_zero(stamps: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Mark a first stamp of 0 that is the start of a clock and not an empty field."""
-    mask = np.zeros(len(stamps), dtype=bool)
-    if len(stamps) > 1 and stamps[0] == 0:
-        usual = float(np.median(np.abs(np.diff(stamps))))
-        mask[0] = 0 < stamps[1] <= 10.0 * usual
-    return mask
+class GapCount:
+    """Count the gaps of a time axis that comes in pieces; `usual` is its median step [s]."""
 
+    def __init__(self, usual: float) -> None:
+        self._usual = usual
+        self._last: float | None = None
+        self._longest = 0.0
+        self._gaps = 0
 
-def _longest_run(
-    rows: NDArray[np.intp], stamps: NDArray[np.int64]
-) -> tuple[NDArray[np.intp], int]:
-    """Return the longest part without a clock reset, and how many resets there are."""
-    resets = np.flatnonzero(np.diff(stamps[rows]) < -RESET_STEP) + 1
-    if not len(resets):
-        return rows, 0
-    return max(np.split(rows, resets), key=len), len(resets)
+    def add(self, seconds: Vector) -> None:
+        """Take further times [s]."""
+        if not len(seconds):
+            return
+        steps = np.diff(seconds, prepend=seconds[0] if self._last is None else self._last)
+        self._last = float(seconds[-1])
+        self._longest = max(self._longest, float(steps.max()))
+        self._gaps += int(np.count_nonzero(steps > (GAP_STEPS + 1e-6) * self._usual))
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the number of gaps, if there are any."""
+        return {'gaps': self._gaps} if self._gaps else {}
 
-def _count(counts: dict[str, int], notes: list[str], reason: str, number: int, text: str) -> None:
-    if number:
-        counts[reason] = number
-        notes.append(f'{number} {text}')
+    @property
+    def notes(self) -> list[str]:
+        """Return the same in a sentence."""
+        if not self._gaps:
+            return []
+        step = 1e3 * self._usual
+        return [
+            f'{self._gaps} gaps, the longest of {self._longest:.3g} s (median step {step:.3g} ms)'
+        ]

@@ -21,7 +21,8 @@ import numpy as np
 import pytest
 
 from bags.making import make_bag, make_ros1_bag, make_split_bag, START, STEP, swing
-from robot_dynamics_ros.bags.joint_log import JointLog, read_joint_log
+from robot_dynamics_ros.bags.joint_blocks import read_joint_log
+from robot_dynamics_ros.bags.joint_log import JointLog
 from robot_dynamics_ros.bags.joint_states import JOINT_STATE
 from robot_dynamics_ros.bags.reading import BagReader
 from robot_dynamics_ros.core.exceptions import BagError

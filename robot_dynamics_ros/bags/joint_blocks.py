@@ -1,0 +1,344 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The joint states of a log in blocks, cleaned and named, in bounded memory.
+
+The log is read twice. The first reading finds out what concerns the whole of it: which joints come
+together and how often, whether headers have stamps, where a clock was reset, the usual step. The
+second cleans, merges and hands on.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from robot_dynamics_ros.bags.bag_samples import BagSamples
+from robot_dynamics_ros.bags.joint_log import JointLog
+from robot_dynamics_ros.bags.joint_merge import JointMerge
+from robot_dynamics_ros.bags.joint_rows import FIELDS, SampleSource
+from robot_dynamics_ros.bags.merge_plan import plan_merge, survey_groups
+from robot_dynamics_ros.bags.time_axis import GapCount
+from robot_dynamics_ros.core.arrays import frozen, Matrix, Vector
+from robot_dynamics_ros.core.exceptions import BagError
+
+BLOCK = 32768
+"""Samples of a block, unless told otherwise."""
+
+
+class JointLogStream:
+    """
+    A log that has been surveyed, and can be read in pieces as often as wanted.
+
+    Parameters
+    ----------
+    source : SampleSource
+        The log.
+    advance : callable, optional
+        Called with half the number of messages read: the other half is called for by `pieces`.
+
+    Attributes
+    ----------
+    name : str
+        Path and topics.
+    joint_names : tuple of str
+        All joints of the log.
+
+    Raises
+    ------
+    BagError
+        If the log has no usable sample.
+
+    """
+
+    def __init__(
+        self, source: SampleSource, *, advance: Callable[[int], None] | None = None
+    ) -> None:
+        self._source = source
+        self.name = source.name
+        self._surveys = survey_groups(source, _half(advance))
+        self._plan = plan_merge(self._surveys)
+        self.joint_names = self._plan.joint_names
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Return the topics that samples come from."""
+        return self._plan.topics
+
+    @property
+    def most_samples(self) -> int:
+        """Return a number of samples that is not exceeded."""
+        return self._plan.base.rows
+
+    def has(self, field: str, joint_names: Sequence[str] | None = None) -> bool:
+        """Tell whether a field ever has a finite value, of any of these joints (or of all)."""
+        names = self.joint_names if joint_names is None else joint_names
+        columns = [self.joint_names.index(name) for name in names]
+        return bool(self._plan.known[FIELDS.index(field), columns].any())
+
+    def pieces(self, *, advance: Callable[[int], None] | None = None) -> Iterator[JointLog]:
+        """
+        Read the log.
+
+        Yields
+        ------
+        piece : JointLog
+            Samples that follow those of the piece before, in pieces of any length, also none.
+            `counts` and `notes` are those of the whole log in the last piece, and empty before.
+
+        Raises
+        ------
+        BagError
+            If the log cannot be read, or has fewer than two usable samples.
+
+        """
+        plan = self._plan
+        merge = JointMerge(plan.base, plan.others, len(plan.joint_names))
+        gaps = GapCount(1e-9 * plan.base.clock.median_step)
+        start: int | None = None
+        samples = 0
+        for chunk, is_last in _with_last(self._source.chunks(_half(advance))):
+            times, values = merge.add(chunk, is_last=is_last)
+            start = int(times[0]) if start is None and len(times) else start
+            seconds: Vector = (times - (start or 0)) * 1e-9
+            gaps.add(seconds)
+            samples += len(times)
+            piece = self._piece(seconds, values, start or 0)
+            yield self._with_report(piece, samples, merge, gaps) if is_last else piece
+
+    def _piece(self, seconds: Vector, values: Matrix, start: int) -> JointLog:
+        return JointLog(
+            stamps=frozen(seconds),
+            joint_names=self.joint_names,
+            position=frozen(values[:, 0]),
+            velocity=frozen(values[:, 1]) if self.has('velocity') else None,
+            effort=frozen(values[:, 2]) if self.has('effort') else None,
+            start=start,
+            topic=', '.join(self.topics),
+        )
+
+    def _with_report(
+        self, piece: JointLog, samples: int, merge: JointMerge, gaps: GapCount
+    ) -> JointLog:
+        if samples < 2:
+            raise BagError(f'{self.name} has {samples} usable samples, expected at least 2')
+        source, plan, order = self._source, self._plan, merge.order
+        clock = plan.base.clock
+        return replace(
+            piece,
+            counts={
+                **source.counts,
+                **clock.counts,
+                **order.counts,
+                **merge.counts,
+                **gaps.counts,
+            },
+            notes=(
+                *source.notes,
+                *plan.notes,
+                *clock.notes,
+                *order.notes,
+                *merge.notes,
+                *gaps.notes,
+                *self._field_notes(),
+            ),
+        )
+
+    def _field_notes(self) -> list[str]:
+        notes = []
+        first = self._surveys[0]
+        for index, field in enumerate(FIELDS):
+            if not self.has(field):
+                notes.append(f'the log has no {field}')
+            elif field != 'position' and first.incomplete[index]:  # positions: where picked
+                bad, rows = first.incomplete[index], first.clock.rows
+                notes.append(f'{bad} of {rows} samples lack a finite {field} of some joint')
+        return notes
+
+
+def joint_log_blocks(
+    path: str | Path,
+    topics: Sequence[str] = (),
+    *,
+    block_size: int = BLOCK,
+    overlap: int = 0,
+    advance: Callable[[int], None] | None = None,
+) -> Iterator[JointLog]:
+    """
+    Read the joint states of a bag in blocks, in bounded memory.
+
+    Together the blocks hold what `read_joint_log` returns.
+
+    Parameters
+    ----------
+    path : str or Path
+        Bag folder or storage file.
+    topics : sequence of str
+        Joint state topics, merged by joint names; found by type if there is only one.
+    block_size : int
+        Samples of a block that were in none before; the last one may have fewer.
+    overlap : int
+        Samples of the end of a block that are repeated at the beginning of the next.
+    advance : callable, optional
+        Called with the number of messages read since the last call, each reading of the two
+        counting half.
+
+    Yields
+    ------
+    block : JointLog
+        ``stamps`` count from the first sample of the whole log. `counts` and `notes` are those of
+        the whole log in the last block, and empty before.
+
+    Raises
+    ------
+    BagError
+        If the bag, the topics or the samples cannot be used; one sentence says why.
+
+    """
+    stream = JointLogStream(BagSamples(path, topics), advance=advance)
+    return reblocked(stream.pieces(advance=advance), block_size, overlap)
+
+
+def read_joint_log(
+    path: str | Path,
+    topics: str | Sequence[str] | None = None,
+    *,
+    advance: Callable[[int], None] | None = None,
+) -> JointLog:
+    """
+    Read the joint states of a bag.
+
+    Joints are found by name in every message. Messages with wrong lengths or doubled names are
+    left out, repeated and disordered stamps are cleaned, and what comes in messages of its own, or
+    on another topic, is interpolated onto the stamps of the most frequent ones; `counts` and
+    `notes` tell of each.
+
+    Parameters
+    ----------
+    path : str or Path
+        Bag folder or storage file.
+    topics : str or sequence of str, optional
+        Names of joint state topics; found by type if there is only one.
+    advance : callable, optional
+        Called with the number of messages read since the last call, for a progress display.
+
+    Returns
+    -------
+    log : JointLog
+        All joints of the topics.
+
+    Raises
+    ------
+    BagError
+        If the bag, the topics or the samples cannot be used; one sentence says why.
+
+    """
+    names = (topics,) if isinstance(topics, str) else tuple(topics or ())
+    stream = JointLogStream(BagSamples(path, names), advance=advance)
+    return whole_log(stream.pieces(advance=advance), stream.most_samples)
+
+
+def reblocked(pieces: Iterator[JointLog], size: int, overlap: int = 0) -> Iterator[JointLog]:
+    """Cut a log that comes in pieces into blocks, see `joint_log_blocks`."""
+    held: list[JointLog] = []
+    new = 0
+    for piece in pieces:
+        held.append(piece)
+        new += len(piece.stamps)
+        is_last = bool(piece.counts)
+        if new < size and not is_last:
+            continue
+        log = _joined(held)
+        begin = len(log.stamps) - new  # the first of the new samples
+        while new > size:
+            yield replace(
+                _cut(log, begin - min(overlap, begin), begin + size), counts={}, notes=()
+            )
+            begin += size
+            new -= size
+        if is_last:
+            yield _cut(log, begin - min(overlap, begin), len(log.stamps))
+            return
+        held = [_cut(log, begin - min(overlap, begin), len(log.stamps))]
+
+
+def whole_log(pieces: Iterator[JointLog], most_samples: int) -> JointLog:
+    """Join a log that comes in pieces, without ever holding it twice."""
+    columns: dict[str, Matrix] = {}
+    count = 0
+    piece = None
+    for piece in pieces:
+        for name in ('stamps', *FIELDS):
+            values = getattr(piece, name)
+            if values is not None:
+                if name not in columns:
+                    columns[name] = np.empty((most_samples, *values.shape[1:]))
+                columns[name][count : count + len(values)] = values
+        count += len(piece.stamps)
+    if piece is None:
+        raise BagError('the log is empty')
+    for name, values in columns.items():
+        columns[name] = values[:count]
+        columns[name].setflags(write=False)
+    return replace(piece, **columns)  # type: ignore[arg-type]
+
+
+def _joined(pieces: Sequence[JointLog]) -> JointLog:
+    if len(pieces) == 1:
+        return pieces[0]
+    whole = {
+        name: frozen(np.concatenate([getattr(piece, name) for piece in pieces]))
+        for name in ('stamps', *FIELDS)
+        if getattr(pieces[-1], name) is not None
+    }
+    return replace(pieces[-1], **whole)  # type: ignore[arg-type]
+
+
+def _cut(log: JointLog, begin: int, end: int) -> JointLog:
+    part = {
+        name: frozen(getattr(log, name)[begin:end])
+        for name in ('stamps', *FIELDS)
+        if getattr(log, name) is not None
+    }
+    return replace(log, **part)  # type: ignore[arg-type]
+
+
+def _half(advance: Callable[[int], None] | None) -> Callable[[int], None] | None:
+    """Let a reading count half, since there are two."""
+    if advance is None:
+        return None
+    rest = 0
+
+    def advance_half(count: int) -> None:
+        nonlocal rest
+        steps, rest = divmod(count + rest, 2)
+        advance(steps)
+
+    return advance_half
+
+
+def _with_last(items: Iterator[list[object]]) -> Iterator[tuple[list[object], bool]]:
+    """Tell with each item whether it is the last one; an empty one is given if there is none."""
+    before: list[object] = []
+    is_first = True
+    for item in items:
+        if not is_first:
+            yield before, False
+        before, is_first = item, False
+    yield before, True
