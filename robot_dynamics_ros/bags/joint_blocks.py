@@ -28,6 +28,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_dynamics_ros.bags.bag_samples import BagSamples
 from robot_dynamics_ros.bags.joint_log import JointLog
@@ -36,6 +37,7 @@ from robot_dynamics_ros.bags.joint_rows import FIELDS, SampleSource
 from robot_dynamics_ros.bags.merge_plan import plan_merge, survey_groups
 from robot_dynamics_ros.bags.time_axis import GapCount
 from robot_dynamics_ros.core.arrays import frozen, Matrix, Vector
+from robot_dynamics_ros.core.drive.coupled_gears import CoupledGears
 from robot_dynamics_ros.core.exceptions import BagError
 
 BLOCK = 32768
@@ -50,6 +52,8 @@ class JointLogStream:
     ----------
     source : SampleSource
         The log.
+    gears : CoupledGears, optional
+        What brings motors, which the log has, to joints.
     advance : callable, optional
         Called with half the number of messages read: the other half is called for by `pieces`.
 
@@ -63,18 +67,32 @@ class JointLogStream:
     Raises
     ------
     BagError
-        If the log has no usable sample.
+        If the log has no usable sample, or lacks a motor.
 
     """
 
     def __init__(
-        self, source: SampleSource, *, advance: Callable[[int], None] | None = None
+        self,
+        source: SampleSource,
+        *,
+        gears: CoupledGears | None = None,
+        advance: Callable[[int], None] | None = None,
     ) -> None:
         self._source = source
         self.name = source.name
         self._surveys = survey_groups(source, _half(advance))
         self._plan = plan_merge(self._surveys)
-        self.joint_names = self._plan.joint_names
+        self._gears = gears
+        names = self._plan.joint_names
+        self._columns = list(range(len(names)))
+        self.joint_names = names
+        if gears is not None:
+            if missing := [name for name in gears.motor_names if name not in names]:
+                raise BagError(
+                    f'{self.name} has no motor {", ".join(missing)}; it has: {", ".join(names)}'
+                )
+            self._columns = [names.index(name) for name in gears.motor_names]
+            self.joint_names = gears.joint_names
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -89,7 +107,7 @@ class JointLogStream:
     def has(self, field: str, joint_names: Sequence[str] | None = None) -> bool:
         """Tell whether a field ever has a finite value, of any of these joints (or of all)."""
         names = self.joint_names if joint_names is None else joint_names
-        columns = [self.joint_names.index(name) for name in names]
+        columns = [self._columns[self.joint_names.index(name)] for name in names]
         return bool(self._plan.known[FIELDS.index(field), columns].any())
 
     def pieces(self, *, advance: Callable[[int], None] | None = None) -> Iterator[JointLog]:
@@ -122,13 +140,18 @@ class JointLogStream:
             piece = self._piece(seconds, values, start or 0)
             yield self._with_report(piece, samples, merge, gaps) if is_last else piece
 
-    def _piece(self, seconds: Vector, values: Matrix, start: int) -> JointLog:
+    def _piece(self, seconds: Vector, values: NDArray[np.float64], start: int) -> JointLog:
+        position, velocity, effort = (values[:, index][:, self._columns] for index in range(3))
+        if self._gears is not None:
+            position = self._gears.position(position)
+            velocity = self._gears.velocity(velocity)
+            effort = self._gears.effort(effort)
         return JointLog(
             stamps=frozen(seconds),
             joint_names=self.joint_names,
-            position=frozen(values[:, 0]),
-            velocity=frozen(values[:, 1]) if self.has('velocity') else None,
-            effort=frozen(values[:, 2]) if self.has('effort') else None,
+            position=frozen(position),
+            velocity=frozen(velocity) if self.has('velocity') else None,
+            effort=frozen(effort) if self.has('effort') else None,
             start=start,
             topic=', '.join(self.topics),
         )

@@ -39,8 +39,10 @@ from dataclasses import dataclass
 from math import inf
 
 from robot_dynamics_ros.bags.bag_samples import BagSamples
+from robot_dynamics_ros.bags.csv_samples import CSV_SUFFIXES, CsvSamples
 from robot_dynamics_ros.bags.joint_blocks import JointLogStream
 from robot_dynamics_ros.bags.log_source import LogSource
+from robot_dynamics_ros.core.drive.coupled_gears import read_coupled_gears
 from robot_dynamics_ros.core.drive.measured_effort import EffortSemantics
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.effort_meaning import EffortMeaning
@@ -57,7 +59,8 @@ def add_log_arguments(parser: argparse.ArgumentParser, *, several: bool = True) 
         'logs' if several else 'log',
         nargs='+' if several else None,  # type: ignore[arg-type]
         metavar='LOG',
-        help='rosbag2 folder or file (sqlite3, MCAP), or ROS 1 bag',
+        help='rosbag2 folder or file (sqlite3, MCAP), ROS 1 bag, or CSV file; of CSV files with a '
+        'field each: position:=FILE,effort:=FILE',
     )
     reading = parser.add_argument_group('reading of logs')
     reading.add_argument(
@@ -89,6 +92,25 @@ def add_log_arguments(parser: argparse.ArgumentParser, *, several: bool = True) 
         default=inf,
         metavar='S',
         help='leave out what is after this time after the beginning of the log',
+    )
+    reading.add_argument(
+        '--csv-rate',
+        type=number_between(1e-6, inf, 'Hz'),
+        metavar='HZ',
+        help='sampling rate of CSV files without a column of times',
+    )
+    reading.add_argument(
+        '--csv-columns',
+        nargs='+',
+        default=[],
+        metavar='COLUMN',
+        help='meaning of each column of a CSV file: time, FIELD:JOINT (position, velocity, effort) or '
+        '- for none; by default from its header, as in position_elbow',
+    )
+    reading.add_argument(
+        '--gears',
+        metavar='FILE',
+        help='YAML file of gears, where the log has positions and torques (or currents) of motors',
     )
     _add_effort_arguments(parser)
 
@@ -194,15 +216,43 @@ def open_streams(
     BagError
         If a log cannot be read.
     ConfigurationError
-        If the time window is empty.
+        If the time window is empty, or the file of gears cannot be used.
 
     """
     if args.since >= args.until:
         raise ConfigurationError(
             f'--since {args.since:g} s is not before --until {args.until:g} s'
         )
+    gears = None if args.gears is None else read_coupled_gears(args.gears)
     paths = args.logs if hasattr(args, 'logs') else [args.log]
-    return tuple(JointLogStream(BagSamples(path, args.topic), advance=advance) for path in paths)
+    return tuple(
+        JointLogStream(samples_of(path, args), gears=gears, advance=advance) for path in paths
+    )
+
+
+def samples_of(path: str, args: argparse.Namespace) -> BagSamples | CsvSamples:
+    """
+    Open one log of whatever kind.
+
+    Raises
+    ------
+    BagError
+        If it cannot be read.
+    ConfigurationError
+        If options for CSV files are given for a bag, or topics for a CSV file.
+
+    """
+    files: str | dict[str, str] = path
+    if ':=' in path:
+        parts = [part.partition(':=') for part in path.split(',')]
+        files = {field: file for field, _, file in parts}
+    elif not path.lower().endswith(CSV_SUFFIXES):
+        if args.csv_rate is not None or args.csv_columns:
+            raise ConfigurationError(f'--csv-rate and --csv-columns are not for the bag {path}')
+        return BagSamples(path, args.topic)
+    if args.topic:
+        raise ConfigurationError(f'--topic is not for the CSV file {path}')
+    return CsvSamples(files, rate=args.csv_rate, columns=args.csv_columns)
 
 
 def effort_meaning(args: argparse.Namespace, joint_names: Iterable[str]) -> EffortMeaning:
