@@ -104,8 +104,8 @@ def add_log_arguments(parser: argparse.ArgumentParser, *, several: bool = True) 
         nargs='+',
         default=[],
         metavar='COLUMN',
-        help='meaning of each column of a CSV file: time, FIELD:JOINT (position, velocity, effort) or '
-        '- for none; by default from its header, as in position_elbow',
+        help='meaning of each column of a CSV file: time, - for none, or FIELD:JOINT (position, '
+        'velocity, effort); by default from its header, as in position_elbow',
     )
     reading.add_argument(
         '--gears',
