@@ -34,9 +34,10 @@ from robot_dynamics_ros.bags.bag_samples import BagSamples
 from robot_dynamics_ros.bags.joint_log import JointLog
 from robot_dynamics_ros.bags.joint_merge import JointMerge
 from robot_dynamics_ros.bags.joint_rows import FIELDS, SampleSource
+from robot_dynamics_ros.bags.log_pieces import reblocked, whole_log
 from robot_dynamics_ros.bags.merge_plan import plan_merge, survey_groups
-from robot_dynamics_ros.bags.time_axis import GapCount
-from robot_dynamics_ros.core.arrays import frozen, Matrix, Vector
+from robot_dynamics_ros.bags.time_order import GapCount
+from robot_dynamics_ros.core.arrays import frozen, Vector
 from robot_dynamics_ros.core.drive.coupled_gears import CoupledGears
 from robot_dynamics_ros.core.exceptions import BagError
 
@@ -275,71 +276,6 @@ def read_joint_log(
     names = (topics,) if isinstance(topics, str) else tuple(topics or ())
     stream = JointLogStream(BagSamples(path, names), advance=advance)
     return whole_log(stream.pieces(advance=advance), stream.most_samples)
-
-
-def reblocked(pieces: Iterator[JointLog], size: int, overlap: int = 0) -> Iterator[JointLog]:
-    """Cut a log that comes in pieces into blocks, see `joint_log_blocks`."""
-    held: list[JointLog] = []
-    new = 0
-    for piece in pieces:
-        held.append(piece)
-        new += len(piece.stamps)
-        is_last = bool(piece.counts)
-        if new < size and not is_last:
-            continue
-        log = _joined(held)
-        begin = len(log.stamps) - new  # the first of the new samples
-        while new > size:
-            yield replace(
-                _cut(log, begin - min(overlap, begin), begin + size), counts={}, notes=()
-            )
-            begin += size
-            new -= size
-        if is_last:
-            yield _cut(log, begin - min(overlap, begin), len(log.stamps))
-            return
-        held = [_cut(log, begin - min(overlap, begin), len(log.stamps))]
-
-
-def whole_log(pieces: Iterator[JointLog], most_samples: int) -> JointLog:
-    """Join a log that comes in pieces, without ever holding it twice."""
-    columns: dict[str, Matrix] = {}
-    count = 0
-    piece = None
-    for piece in pieces:
-        for name in ('stamps', *FIELDS):
-            values = getattr(piece, name)
-            if values is not None:
-                if name not in columns:
-                    columns[name] = np.empty((most_samples, *values.shape[1:]))
-                columns[name][count : count + len(values)] = values
-        count += len(piece.stamps)
-    if piece is None:
-        raise BagError('the log is empty')
-    for name, values in columns.items():
-        columns[name] = values[:count]
-        columns[name].setflags(write=False)
-    return replace(piece, **columns)  # type: ignore[arg-type]
-
-
-def _joined(pieces: Sequence[JointLog]) -> JointLog:
-    if len(pieces) == 1:
-        return pieces[0]
-    whole = {
-        name: frozen(np.concatenate([getattr(piece, name) for piece in pieces]))
-        for name in ('stamps', *FIELDS)
-        if getattr(pieces[-1], name) is not None
-    }
-    return replace(pieces[-1], **whole)  # type: ignore[arg-type]
-
-
-def _cut(log: JointLog, begin: int, end: int) -> JointLog:
-    part = {
-        name: frozen(getattr(log, name)[begin:end])
-        for name in ('stamps', *FIELDS)
-        if getattr(log, name) is not None
-    }
-    return replace(log, **part)  # type: ignore[arg-type]
 
 
 def _half(advance: Callable[[int], None] | None) -> Callable[[int], None] | None:

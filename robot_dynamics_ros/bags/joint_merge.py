@@ -29,8 +29,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_dynamics_ros.bags.clock_survey import ClockPlan
 from robot_dynamics_ros.bags.joint_rows import FIELDS, JointGroup, JointRows
-from robot_dynamics_ros.bags.time_axis import ClockPlan, TimeOrder
+from robot_dynamics_ros.bags.time_order import TimeOrder
 
 MOST_WAITING = 262144
 """Rows that wait at most for a slower group."""

@@ -23,8 +23,9 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_dynamics_ros.bags.joint_blocks import JointLogStream, reblocked, whole_log
+from robot_dynamics_ros.bags.joint_blocks import JointLogStream
 from robot_dynamics_ros.bags.joint_log import JointLog
+from robot_dynamics_ros.bags.log_pieces import reblocked, whole_log
 from robot_dynamics_ros.core.arrays import frozen, Matrix
 from robot_dynamics_ros.core.exceptions import BagError
 from robot_dynamics_ros.core.identification.effort_meaning import EffortMeaning

@@ -22,9 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_dynamics_ros.bags.clock_survey import ClockSurvey
 from robot_dynamics_ros.bags.joint_merge import Entry, GroupPlan
 from robot_dynamics_ros.bags.joint_rows import FIELDS, JointGroup, JointRows, SampleSource
-from robot_dynamics_ros.bags.time_axis import ClockSurvey
 from robot_dynamics_ros.core.exceptions import BagError
 
 

@@ -208,13 +208,20 @@ def open_logs(
 def open_streams(
     args: argparse.Namespace, *, advance: ADVANCE | None = None
 ) -> tuple[JointLogStream, ...]:
+    """Open all logs as they were recorded; errors as of `samples_of` and `open_stream`."""
+    return tuple(open_stream(samples_of(path, args), args, advance=advance) for path in args.logs)
+
+
+def open_stream(
+    samples: BagSamples | CsvSamples, args: argparse.Namespace, *, advance: ADVANCE | None = None
+) -> JointLogStream:
     """
-    Open the logs as they were recorded, without a model.
+    Survey a log, with the gears that the arguments name.
 
     Raises
     ------
     BagError
-        If a log cannot be read.
+        If the log cannot be read.
     ConfigurationError
         If the time window is empty, or the file of gears cannot be used.
 
@@ -224,10 +231,7 @@ def open_streams(
             f'--since {args.since:g} s is not before --until {args.until:g} s'
         )
     gears = None if args.gears is None else read_coupled_gears(args.gears)
-    paths = args.logs if hasattr(args, 'logs') else [args.log]
-    return tuple(
-        JointLogStream(samples_of(path, args), gears=gears, advance=advance) for path in paths
-    )
+    return JointLogStream(samples, gears=gears, advance=advance)
 
 
 def samples_of(path: str, args: argparse.Namespace) -> BagSamples | CsvSamples:

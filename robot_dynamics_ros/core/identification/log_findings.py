@@ -17,6 +17,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import math
+import statistics
 
 from robot_dynamics_ros.core.identification.channel_health import ChannelHealth
 from robot_dynamics_ros.core.identification.effort_meaning import WAY_OUT
@@ -24,6 +26,7 @@ from robot_dynamics_ros.core.identification.effort_verdict import CANNOT_TELL, J
 from robot_dynamics_ros.core.identification.mounting import Mounting
 from robot_dynamics_ros.core.identification.time_health import TimeHealth
 from robot_dynamics_ros.core.identification.torque_match import Delay
+from robot_dynamics_ros.core.identification.velocity_check import VelocityCheck
 
 
 def channel_faults(time: TimeHealth, joints: Sequence[ChannelHealth]) -> tuple[str, ...]:
@@ -56,6 +59,19 @@ def channel_warnings(joints: Sequence[ChannelHealth]) -> tuple[str, ...]:
         for joint in joints
         if joint.effort_state == 'frozen'
     ]
+    return tuple(texts)
+
+
+def velocity_warnings(checks: Sequence[VelocityCheck], step: float) -> tuple[str, ...]:
+    """Return what is wrong with recorded velocities; `step` is the usual step of the log [s]."""
+    texts = [text for check in checks if (text := check.warning)]
+    delays = [check.delay for check in checks if math.isfinite(check.delay)]
+    delay = statistics.median(delays) if delays else 0.0
+    if not texts and abs(delay) > max(0.002, 0.25 * step):
+        word = 'late' if delay > 0.0 else 'early'
+        texts.append(
+            f'recorded velocities are {1e3 * abs(delay):.1f} ms {word} against the positions'
+        )
     return tuple(texts)
 
 

@@ -32,19 +32,16 @@ from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.channel_health import ChannelHealth, ChannelWatch
 from robot_dynamics_ros.core.identification.effort_verdict import joint_verdict, JointVerdict
+from robot_dynamics_ros.core.identification.filtered_log import filtered_log, FilteredLog
 from robot_dynamics_ros.core.identification.log_findings import (
     channel_faults,
     channel_warnings,
     model_findings,
+    velocity_warnings,
 )
 from robot_dynamics_ros.core.identification.mounting import compare_mountings, Mounting
 from robot_dynamics_ros.core.identification.time_health import TimeHealth, TimeWatch
-from robot_dynamics_ros.core.identification.torque_match import (
-    Delay,
-    filtered_log,
-    FilteredLog,
-    match_torques,
-)
+from robot_dynamics_ros.core.identification.torque_match import Delay, match_torques
 from robot_dynamics_ros.core.identification.velocity_check import check_velocity, VelocityCheck
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.signals.zero_phase import ZeroPhaseFilter
@@ -212,7 +209,7 @@ class LogWatch:
             excerpt=(float(excerpt.stamps[0]), float(excerpt.stamps[-1])),
             cutoff=cutoff,
             faults=faults,
-            warnings=(*warnings, *(text for v in velocities if (text := v.warning))),
+            warnings=(*warnings, *velocity_warnings(velocities, time.step)),
         )
         return health if model is None else _with_model(health, excerpt, model)
 

@@ -42,12 +42,15 @@ class VelocityCheck:
         recorded.
     disagreement : float
         norm(recorded - derived) / norm(derived); NaN likewise.
+    delay : float
+        How late the recorded velocity is, to first order [s]; NaN likewise.
 
     """
 
     joint: str
     gain: float
     disagreement: float
+    delay: float
 
     @property
     def warning(self) -> str:
@@ -95,16 +98,18 @@ def check_velocity(
         If the filter's cutoff does not suit the sampling rate.
 
     """
-    derived = low_pass.derivatives(stamps, position, 1)[1]
+    _, derived, slope = low_pass.derivatives(stamps, position, 2)
     smooth = low_pass.filtered(stamps, bridge_missing(stamps, velocity))
     checks = []
     for joint, name in enumerate(joint_names):
         known = np.isfinite(derived[:, joint]) & np.isfinite(velocity[:, joint])
-        v, recorded = derived[known, joint], smooth[known, joint]
+        v, a, recorded = derived[known, joint], slope[known, joint], smooth[known, joint]
         size = float(v @ v)
         if not size > 1e-6 * len(v):  # less than 1 mrad/s
-            checks.append(VelocityCheck(name, np.nan, np.nan))
+            checks.append(VelocityCheck(name, np.nan, np.nan, np.nan))
             continue
         off = float(np.linalg.norm(recorded - v)) / size**0.5
-        checks.append(VelocityCheck(name, float(recorded @ v) / size, off))
+        # v(t - d) = v - a d
+        delay = -float((recorded - v) @ a) / float(a @ a)
+        checks.append(VelocityCheck(name, float(recorded @ v) / size, off, delay))
     return tuple(checks)
