@@ -95,11 +95,13 @@ class ClockSurvey:
         stamps = rows.stamps
         if not len(stamps):
             return
-        self._first += [int(stamp) for stamp in stamps[: 2 - len(self._first)]]
+        zero_is_time = rows.group.zero_is_time
+        if not zero_is_time:
+            self._first += [int(stamp) for stamp in stamps[: 2 - len(self._first)]]
         before = stamps[0] if self._last_stamp is None else self._last_stamp
         self._changes += int(np.count_nonzero(np.diff(stamps, prepend=before)))
         self._last_stamp = int(stamps[-1])
-        stated = np.flatnonzero(stamps)
+        stated = np.arange(len(stamps)) if zero_is_time else np.flatnonzero(stamps)
         self._empty += len(stamps) - len(stated)
         self._header.add(stamps[stated], self.rows + stated)
         self._log.add(rows.log_times, self.rows + np.arange(len(stamps)))
@@ -142,7 +144,9 @@ class ClockSurvey:
         return ClockPlan(by_log, run.begin, end, keeps_zero, step, counts, notes)
 
     def _begins_at_zero(self, step: float) -> bool:
-        return len(self._first) == 2 and self._first[0] == 0 < self._first[1] <= 10.0 * step
+        if len(self._first) < 2 or self._first[0] != 0:
+            return False
+        return 0 < self._first[1] <= 10.0 * (step or self._first[1])
 
 
 class _Run(NamedTuple):

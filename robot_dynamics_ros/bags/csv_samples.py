@@ -97,7 +97,7 @@ class CsvSamples:
         self._rate = rate
         self.name = ', '.join(str(table.path) for table in self._tables)
         joints = [c.joint for table in self._tables for c in table.columns if c.joint]
-        self._group = JointGroup('', tuple(dict.fromkeys(joints)))
+        self._group = JointGroup('', tuple(dict.fromkeys(joints)), zero_is_time=True)
         self.topics = ('',)
         self.counts: dict[str, int] = {}
         self.notes: list[str] = []

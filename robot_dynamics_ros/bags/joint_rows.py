@@ -44,11 +44,14 @@ class JointGroup:
         Where they come from; empty for a log that has no topics.
     joint_names : tuple of str
         Their order in the rows.
+    zero_is_time : bool
+        Whether a stamp of zero is a time, and not a header that was left empty.
 
     """
 
     topic: str
     joint_names: tuple[str, ...]
+    zero_is_time: bool = False
 
     @property
     def key(self) -> tuple[str, frozenset[str]]:

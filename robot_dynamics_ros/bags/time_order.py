@@ -100,7 +100,7 @@ class TimeOrder:
         index = self._row + np.arange(len(rows))
         self._row += len(rows)
         use = (index >= self._plan.begin) & (index < self._plan.end)
-        if not self._plan.uses_log_times:
+        if not self._plan.uses_log_times and not rows.group.zero_is_time:
             use &= (rows.stamps != 0) | ((index == 0) & self._plan.keeps_zero)
         return rows if use.all() else rows.picked(np.flatnonzero(use))
 

@@ -116,10 +116,8 @@ class EffortMeaning:
         ratio = _by_joint('gear ratio', gear_ratios, names)
         sign = _by_joint('effort sign', signs, names)
         _check_sign(names, sign)
-        if np.any(gain == 0.0):
-            raise ConfigurationError(
-                f"effort gain of joint '{names[int(np.argmin(gain**2))]}' is 0"
-            )
+        if len(idle := np.flatnonzero(gain == 0.0)):
+            raise ConfigurationError(f"effort gain of joint '{names[idle[0]]}' is 0")
         known = np.isfinite(gain)
         _check_drive(names, semantics, known, constant, ratio)
         is_current = bool(np.isfinite(constant).any() or np.isfinite(ratio).any())
