@@ -90,6 +90,8 @@ def joint_verdict(match: TorqueMatch, *, can_tell: bool = True) -> JointVerdict:
     )
     if without:
         return JointVerdict(match, _sign(motion), 'without gravity', None)
+    if _is_clear(gravity) and _is_clear(motion) and gravity.value * motion.value < 0.0:
+        return JointVerdict(match, CANNOT_TELL, CANNOT_TELL, None)  # gravity may point elsewhere
     for gain, usual in ((gravity, TORQUE_GAIN), (motion, MOTION_GAIN)):
         if _is_clear(gain):
             is_torque = usual[0] <= abs(gain.value) <= usual[1]

@@ -81,7 +81,9 @@ def model_findings(
     """Return faults and warnings that follow from the comparison with a model."""
     faults: list[str] = []
     warnings: list[str] = []
-    told = [verdict for verdict in verdicts if verdict.meaning != CANNOT_TELL]
+    better = None if mounting is None else mounting.better
+    # With gravity in a wrong direction gains say nothing.
+    told = [v for v in verdicts if v.meaning != CANNOT_TELL and better is None]
     without = [verdict.match.joint for verdict in told if verdict.meaning == 'without gravity']
     if without and 2 * len(without) > len(told):
         faults.append(
@@ -104,10 +106,9 @@ def model_findings(
             f'efforts are {1e3 * abs(delay.value):.1f} ms {word} against the motion '
             f'(+-{1e3 * delay.sigma:.1f} ms): it would be taken for friction'
         )
-    if mounting is not None and mounting.better is not None:
+    if better is not None:
         warnings.append(
-            f'gravity along {mounting.better} of the base fits better than that of the '
-            'model: --gravity'
+            f'gravity along {better} of the base fits better than that of the model: --gravity'
         )
     return tuple(faults), tuple(warnings)
 

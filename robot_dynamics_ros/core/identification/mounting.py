@@ -16,9 +16,9 @@ r"""
 Whether the efforts of a log fit another direction of gravity better than the model's.
 
 Gravity is tried along the six axes of the base. For each, the efforts of every joint are fitted
-by :math:`k\,\tau_j + f_v\,v_j + f_c\,\mathrm{sign}(v_j) + c` with one gain :math:`k \ge 0` for
-motion and gravity together: with gains of their own, or negative ones, gravity upside down would
-fit as well.
+by :math:`k\,\tau_j + f_v\,v_j + f_c\,\mathrm{sign}(v_j) + c` with one gain for motion and gravity
+together: with gains of their own, gravity upside down would fit as well. The gain may be negative,
+since an inverted effort is no other mounting.
 
 """
 
@@ -28,15 +28,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, Vector
+from robot_dynamics_ros.core.arrays import Matrix
 from robot_dynamics_ros.core.dynamics import generalized_gravity_batch, rnea_batch
 from robot_dynamics_ros.core.identification.filtered_log import FilteredLog
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 
-LARGE_RESIDUAL = 0.5
+LARGE_RESIDUAL = 0.2
 """Other directions are of interest where more than this is left with the model's own."""
 
-CLEARLY_BETTER = 0.7
+CLEARLY_BETTER = 0.6
 """Another direction is told if it leaves less than this part of what the model's own leaves."""
 
 _AXES = {
@@ -102,17 +102,10 @@ def _residual(log: FilteredLog, effort: Matrix, torque: Matrix) -> float:
         around = effort[:, joint] - effort[:, joint].mean()
         if not np.any(around):
             continue
-        others = np.column_stack([log.v[:, joint], log.dry[:, joint], np.ones(len(effort))])
-        squares = _squares(np.column_stack([torque[:, joint], others]), effort[:, joint])
-        left.append(squares / float(around @ around))
+        columns = np.column_stack(
+            [torque[:, joint], log.v[:, joint], log.dry[:, joint], np.ones(len(effort))]
+        )
+        coefficients, *_ = np.linalg.lstsq(columns, effort[:, joint], rcond=None)
+        residual = effort[:, joint] - columns @ coefficients
+        left.append(float(residual @ residual) / float(around @ around))
     return float(np.sqrt(np.mean(left))) if left else 1.0
-
-
-def _squares(columns: Matrix, effort: Vector) -> float:
-    """Return the sum of squares left by least squares whose first coefficient is not negative."""
-    coefficients, *_ = np.linalg.lstsq(columns, effort, rcond=None)
-    if coefficients[0] < 0.0:
-        columns = columns[:, 1:]
-        coefficients, *_ = np.linalg.lstsq(columns, effort, rcond=None)
-    residual = effort - columns @ coefficients
-    return float(residual @ residual)
