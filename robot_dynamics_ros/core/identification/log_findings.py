@@ -82,16 +82,22 @@ def model_findings(
     faults: list[str] = []
     warnings: list[str] = []
     better = None if mounting is None else mounting.better
-    # With gravity in a wrong direction gains say nothing.
-    told = [v for v in verdicts if v.meaning != CANNOT_TELL and better is None]
+    told = [verdict for verdict in verdicts if verdict.meaning != CANNOT_TELL]
     without = [verdict.match.joint for verdict in told if verdict.meaning == 'without gravity']
     if without and 2 * len(without) > len(told):
+        other = '' if better is None else f' (unless gravity is along {better}: --gravity)'
         faults.append(
-            f'the efforts of {", ".join(without)} lack gravity: they are gravity-compensated; '
-            f'{WAY_OUT}'
+            f'the efforts of {", ".join(without)} lack gravity: they are gravity-compensated'
+            f'{other}; {WAY_OUT}'
         )
-    elif without:
+        return tuple(faults), ()
+    if without:
         warnings.append(f'the efforts of {", ".join(without)} seem to lack gravity')
+    if better is not None:
+        warnings.append(
+            f'gravity along {better} of the base fits better than that of the model: --gravity'
+        )
+        told = []  # with gravity in a wrong direction gains say nothing
     if inverted := [v.match.joint for v in told if v.sign == 'inverted']:
         options = ' '.join(f'{name}=-1' for name in inverted)
         warnings.append(
@@ -105,10 +111,6 @@ def model_findings(
         warnings.append(
             f'efforts are {1e3 * abs(delay.value):.1f} ms {word} against the motion '
             f'(+-{1e3 * delay.sigma:.1f} ms): it would be taken for friction'
-        )
-    if better is not None:
-        warnings.append(
-            f'gravity along {better} of the base fits better than that of the model: --gravity'
         )
     return tuple(faults), tuple(warnings)
 
