@@ -41,6 +41,7 @@ from math import inf
 from robot_dynamics_ros.bags.bag_samples import BagSamples
 from robot_dynamics_ros.bags.csv_samples import CSV_SUFFIXES, CsvSamples
 from robot_dynamics_ros.bags.joint_blocks import JointLogStream
+from robot_dynamics_ros.bags.joint_rows import FIELDS
 from robot_dynamics_ros.bags.log_source import LogSource
 from robot_dynamics_ros.core.drive.coupled_gears import read_coupled_gears
 from robot_dynamics_ros.core.drive.measured_effort import EffortSemantics
@@ -60,7 +61,7 @@ def add_log_arguments(parser: argparse.ArgumentParser, *, several: bool = True) 
         nargs='+' if several else None,  # type: ignore[arg-type]
         metavar='LOG',
         help='rosbag2 folder or file (sqlite3, MCAP), ROS 1 bag, or CSV file; of CSV files with a '
-        'field each: position:=FILE,effort:=FILE',
+        'field each: position=FILE,effort=FILE',
     )
     reading = parser.add_argument_group('reading of logs')
     reading.add_argument(
@@ -247,8 +248,8 @@ def samples_of(path: str, args: argparse.Namespace) -> BagSamples | CsvSamples:
 
     """
     files: str | dict[str, str] = path
-    if ':=' in path:
-        parts = [part.partition(':=') for part in path.split(',')]
+    if path.startswith(tuple(f'{field}=' for field in FIELDS)):
+        parts = [part.partition('=') for part in path.split(',')]
         files = {field: file for field, _, file in parts}
     elif not path.lower().endswith(CSV_SUFFIXES):
         if args.csv_rate is not None or args.csv_columns:

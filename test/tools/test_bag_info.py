@@ -266,7 +266,7 @@ def test_real_tx40_files_through_their_gears(
   joint_5: {motor: Joint_5, ratio: 45}
   joint_6: {motor: Joint_6, ratio: 32, turns_with: {joint_5: 32}}
 """)
-    files = f'position:={folder}/pos_read_data.csv,effort:={folder}/curr_data.csv'
+    files = f'position={folder}/pos_read_data.csv,effort={folder}/curr_data.csv'
     options = ['--csv-rate', 5000, '--gears', gears, '--lenient']
     urdf = folder / 'tx40_mdh_modified.urdf'
     code, found = report(capsys, files, *options, '--urdf', urdf, '--cutoff', 10)

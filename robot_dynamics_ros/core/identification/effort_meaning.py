@@ -41,7 +41,7 @@ from robot_dynamics_ros.core.exceptions import ConfigurationError
 
 WAY_OUT = (
     'record what still holds the weight: the motor currents (ur_robot_driver: '
-    'use_currents_as_efforts:=true) as effort current with a gain for each joint, or the measured '
+    'use_currents_as_efforts) as effort current with a gain for each joint, or the measured '
     'joint torque (franka: tau_J, not tau_ext; KUKA: measured, not external torque) as torque'
 )
 """What to record instead of gravity-compensated efforts."""
