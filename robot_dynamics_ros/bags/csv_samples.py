@@ -217,6 +217,8 @@ class _CsvTable:
         return columns
 
     def _numbers(self, lines: list[str], line: int) -> Matrix:
+        if not any(map(str.strip, lines)):
+            return np.zeros((0, len(self.columns)))
         try:
             numbers = np.loadtxt(lines, delimiter=self._delimiter, comments='#', ndmin=2)
         except ValueError:

@@ -209,7 +209,7 @@ def open_storage(path: Path) -> StorageFile:
 
     """
     try:
-        return IndexedFile(path)
+        return IndexedFile(path, SalvagedMcap)
     except BagError as err:
         if path.stat().st_size == 0:
             raise BagError(f'{path.name} is empty') from err
@@ -217,4 +217,6 @@ def open_storage(path: Path) -> StorageFile:
             return SalvagedMcap(path, one_line(err.__cause__ or err))
         if path.suffix == '.db3':
             return SalvagedSqlite(path, one_line(err.__cause__ or err))
+        if path.suffix == '.bag':
+            raise BagError(f'{err}; `rosbag reindex` of ROS 1 may repair it') from err
         raise

@@ -23,8 +23,9 @@ are all read by the same few lines.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Protocol
@@ -97,6 +98,14 @@ class IndexedFile:
     """
     A whole log file of any kind that `rosbags` reads.
 
+    Parameters
+    ----------
+    path : Path
+        The file.
+    in_file_order : callable, optional
+        Gives another reader of the same file, for one that is whole but not in order of time: an
+        MCAP file without chunks, as recorders write that favour speed.
+
     Raises
     ------
     BagError
@@ -104,8 +113,11 @@ class IndexedFile:
 
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(
+        self, path: Path, in_file_order: Callable[[Path], StorageFile] | None = None
+    ) -> None:
         self.is_ros1 = path.suffix == '.bag'
+        self._in_file_order = in_file_order
         self.warnings: list[str] = []
         self._path = path
         try:
@@ -131,13 +143,18 @@ class IndexedFile:
         connections = [c for c in self._reader.connections if c.topic in topics]
         if not connections:
             return
+        done = 0
         try:
             for connection, log_time, data in self._reader.messages(connections=connections):
                 whole = data if self.is_ros1 else decompress_message(data)
                 yield RawMessage(log_time, whole, connection.topic)
+                done += 1
         except BagError:
             raise
         except Exception as err:  # see above: damage shows as many kinds of errors
+            if self._in_file_order is not None and 'not in timestamp order' in str(err):
+                yield from islice(self._in_file_order(self._path).messages(topics), done, None)
+                return
             self.warnings.append(f'{self._path.name} is damaged: {one_line(err)}')
 
     def close(self) -> None:
