@@ -103,13 +103,25 @@ class LogSource:
         pieces = self.stream.pieces(advance=advance)
         return whole_log(self._picked(pieces), self.stream.most_samples)
 
-    def _picked(self, pieces: Iterator[JointLog]) -> Iterator[JointLog]:
+    def require_joints(self) -> list[int]:
+        """
+        Return the columns of the log that the joints are in.
+
+        Raises
+        ------
+        BagError
+            If the log lacks a joint.
+
+        """
         log_names = [self.joint_map.get(name, name) for name in self.stream.joint_names]
         if missing := [name for name in self.joint_names if name not in log_names]:
             raise BagError(
                 f'{self.name} has no joint {", ".join(missing)}; it has: {", ".join(log_names)}'
             )
-        columns = [log_names.index(name) for name in self.joint_names]
+        return [log_names.index(name) for name in self.joint_names]
+
+    def _picked(self, pieces: Iterator[JointLog]) -> Iterator[JointLog]:
+        columns = self.require_joints()
         lost = outside = used = 0
         for piece in pieces:
             inside = (piece.stamps >= self.since) & (piece.stamps <= self.until)

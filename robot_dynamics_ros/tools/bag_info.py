@@ -37,6 +37,7 @@ from robot_dynamics_ros.bags.reading import BagReader
 from robot_dynamics_ros.bags.storage import Topic
 from robot_dynamics_ros.core.control.gravity import validate_gravity
 from robot_dynamics_ros.core.exceptions import BagError, ModelError
+from robot_dynamics_ros.core.identification.effort_meaning import refuse_gravity_compensated
 from robot_dynamics_ros.core.identification.log_health import (
     LogHealth,
     LogWatch,
@@ -91,6 +92,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the report; return 0, or 1 if the log cannot be used for identification."""
+    refuse_gravity_compensated(args.effort)
     model = _load_model(args)
     samples = samples_of(args.log, args)
     topics = _topics(args.log) if isinstance(samples, BagSamples) else ()

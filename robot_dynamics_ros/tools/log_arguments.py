@@ -46,7 +46,10 @@ from robot_dynamics_ros.bags.log_source import LogSource
 from robot_dynamics_ros.core.drive.coupled_gears import read_coupled_gears
 from robot_dynamics_ros.core.drive.measured_effort import EffortSemantics
 from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.identification.effort_meaning import EffortMeaning
+from robot_dynamics_ros.core.identification.effort_meaning import (
+    EffortMeaning,
+    refuse_gravity_compensated,
+)
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.tools.argument_types import number_between
 from robot_dynamics_ros.tools.joint_matching import match_joints, MatchedJoints
@@ -189,6 +192,7 @@ def open_logs(
         If the model cannot be built with these joints held.
 
     """
+    refuse_gravity_compensated(args.effort)
     streams = open_streams(args, advance=advance)
     matched = match_joints(model, streams[0].joint_names, args.map, tuple(lock_rules))
     meaning = effort_meaning(args, matched.model.joint_names)
@@ -203,6 +207,8 @@ def open_logs(
         )
         for stream in streams
     )
+    for source in sources:
+        source.require_joints()
     return OpenedLogs(matched, meaning, sources)
 
 

@@ -109,8 +109,7 @@ class EffortMeaning:
 
         """
         names = tuple(joint_names)
-        if semantics == EffortSemantics.GRAVITY_COMPENSATED:
-            raise ConfigurationError(f'gravity-compensated efforts cannot be used: {WAY_OUT}')
+        refuse_gravity_compensated(semantics)
         gain = _by_joint('effort gain', gains, names)
         constant = _by_joint('torque constant', torque_constants, names)
         ratio = _by_joint('gear ratio', gear_ratios, names)
@@ -161,6 +160,20 @@ class EffortMeaning:
         pairs = zip(self.joint_names, self.factor)
         factors = ', '.join(f'{name} {value:.5g}' for name, value in pairs)
         return f'efforts are taken as {what}, torque over effort: {factors}'
+
+
+def refuse_gravity_compensated(semantics: EffortSemantics | str) -> None:
+    """
+    Refuse efforts without gravity, and say what to record instead.
+
+    Raises
+    ------
+    ConfigurationError
+        If they are gravity-compensated.
+
+    """
+    if semantics == EffortSemantics.GRAVITY_COMPENSATED:
+        raise ConfigurationError(f'gravity-compensated efforts cannot be used: {WAY_OUT}')
 
 
 def _by_joint(
