@@ -156,7 +156,7 @@ class CsvSamples:
 
     def _unequal_text(self) -> str:
         sizes = [f'{t.path} has {sum(map(len, t.blocks()))} rows' for t in self._tables]
-        return f'{", ".join(sizes)}: expected as many in each'
+        return f'{", ".join(sizes)}: expected as many in each, with nothing between'
 
 
 class _CsvTable:

@@ -38,23 +38,15 @@ from robot_dynamics_ros.bags.storage import Topic
 from robot_dynamics_ros.core.control.gravity import validate_gravity
 from robot_dynamics_ros.core.exceptions import BagError, ModelError
 from robot_dynamics_ros.core.identification.effort_meaning import refuse_gravity_compensated
-from robot_dynamics_ros.core.identification.log_health import (
-    LogHealth,
-    LogWatch,
-    LONGEST_EXCERPT,
-)
+from robot_dynamics_ros.core.identification.log_health import LogHealth
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.report.progress import Progress
 from robot_dynamics_ros.tools.argument_types import add_gravity_argument, number_between
 from robot_dynamics_ros.tools.bag_info_text import as_text
 from robot_dynamics_ros.tools.joint_matching import match_joints
-from robot_dynamics_ros.tools.log_arguments import (
-    add_log_arguments,
-    effort_meaning,
-    open_stream,
-    samples_of,
-)
+from robot_dynamics_ros.tools.log_arguments import add_log_arguments, effort_meaning
+from robot_dynamics_ros.tools.log_opening import open_stream, samples_of, watch_source
 from robot_dynamics_ros.tools.robot_arguments import add_reading_arguments, parse_xacro_args
 
 
@@ -99,12 +91,7 @@ def run(args: argparse.Namespace) -> int:
     with Progress('reading messages', samples.message_count) as progress:
         stream = open_stream(samples, args, advance=progress.advance)
         source, model, notes = _source(args, stream, model)
-        watch = LogWatch(source.joint_names)
-        log: JointLog | None = None
-        for log in source.blocks(LONGEST_EXCERPT, advance=progress.advance):
-            watch.add(log.stamps, log.position, log.velocity, log.effort)
-    if log is None:
-        raise BagError(f'{source.name} is empty')
+        watch, log = watch_source(source, advance=progress.advance)
     health = watch.judge(model, args.cutoff)
     report = _report(args, topics, source, log, health, notes)
     print(json.dumps(report, indent=2, allow_nan=False) if args.json else as_text(report))

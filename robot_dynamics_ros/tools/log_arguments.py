@@ -25,6 +25,7 @@ A command adds them with `add_log_arguments` and opens what was asked for with `
         for block in source.blocks(32768, overlap=500, advance=progress.advance):
             block.stamps, block.position, block.velocity, block.effort
         log = source.read()                         # the same, whole
+        watch, last = watch_source(source)          # of log_opening; watch.judge(model)
 
 Columns are in the order of ``logs.matched.model.joint_names``; ``effort`` is the torque of the
 joints [N m | N], already converted. The last block (and ``read()``) has ``counts`` and ``notes``.
@@ -34,16 +35,11 @@ joints [N m | N], already converted. The last block (and ``read()``) has ``count
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
 
-from robot_dynamics_ros.bags.bag_samples import BagSamples
-from robot_dynamics_ros.bags.csv_samples import CSV_SUFFIXES, CsvSamples
-from robot_dynamics_ros.bags.joint_blocks import JointLogStream
-from robot_dynamics_ros.bags.joint_rows import FIELDS
 from robot_dynamics_ros.bags.log_source import LogSource
-from robot_dynamics_ros.core.drive.coupled_gears import read_coupled_gears
 from robot_dynamics_ros.core.drive.measured_effort import EffortSemantics
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.effort_meaning import (
@@ -53,8 +49,7 @@ from robot_dynamics_ros.core.identification.effort_meaning import (
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.tools.argument_types import number_between
 from robot_dynamics_ros.tools.joint_matching import match_joints, MatchedJoints
-
-ADVANCE = Callable[[int], None]
+from robot_dynamics_ros.tools.log_opening import ADVANCE, open_streams
 
 
 def add_log_arguments(parser: argparse.ArgumentParser, *, several: bool = True) -> None:
@@ -210,60 +205,6 @@ def open_logs(
     for source in sources:
         source.require_joints()
     return OpenedLogs(matched, meaning, sources)
-
-
-def open_streams(
-    args: argparse.Namespace, *, advance: ADVANCE | None = None
-) -> tuple[JointLogStream, ...]:
-    """Open all logs as they were recorded; errors as of `samples_of` and `open_stream`."""
-    return tuple(open_stream(samples_of(path, args), args, advance=advance) for path in args.logs)
-
-
-def open_stream(
-    samples: BagSamples | CsvSamples, args: argparse.Namespace, *, advance: ADVANCE | None = None
-) -> JointLogStream:
-    """
-    Survey a log, with the gears that the arguments name.
-
-    Raises
-    ------
-    BagError
-        If the log cannot be read.
-    ConfigurationError
-        If the time window is empty, or the file of gears cannot be used.
-
-    """
-    if args.since >= args.until:
-        raise ConfigurationError(
-            f'--since {args.since:g} s is not before --until {args.until:g} s'
-        )
-    gears = None if args.gears is None else read_coupled_gears(args.gears)
-    return JointLogStream(samples, gears=gears, advance=advance)
-
-
-def samples_of(path: str, args: argparse.Namespace) -> BagSamples | CsvSamples:
-    """
-    Open one log of whatever kind.
-
-    Raises
-    ------
-    BagError
-        If it cannot be read.
-    ConfigurationError
-        If options for CSV files are given for a bag, or topics for a CSV file.
-
-    """
-    files: str | dict[str, str] = path
-    if path.startswith(tuple(f'{field}=' for field in FIELDS)):
-        parts = [part.partition('=') for part in path.split(',')]
-        files = {field: file for field, _, file in parts}
-    elif not path.lower().endswith(CSV_SUFFIXES):
-        if args.csv_rate is not None or args.csv_columns:
-            raise ConfigurationError(f'--csv-rate and --csv-columns are not for the bag {path}')
-        return BagSamples(path, args.topic)
-    if args.topic:
-        raise ConfigurationError(f'--topic is not for the CSV file {path}')
-    return CsvSamples(files, rate=args.csv_rate, columns=args.csv_columns)
 
 
 def effort_meaning(args: argparse.Namespace, joint_names: Iterable[str]) -> EffortMeaning:

@@ -27,6 +27,10 @@ from robot_dynamics_ros.core.identification.mounting import Mounting
 from robot_dynamics_ros.core.identification.time_health import TimeHealth
 from robot_dynamics_ros.core.identification.torque_match import Delay
 from robot_dynamics_ros.core.identification.velocity_check import VelocityCheck
+from robot_dynamics_ros.core.model.robot_model import Limits
+
+LIMIT_MARGIN = 0.05
+"""Positions may be beyond a limit by this much [rad | m]."""
 
 
 def channel_faults(time: TimeHealth, joints: Sequence[ChannelHealth]) -> tuple[str, ...]:
@@ -60,6 +64,24 @@ def channel_warnings(joints: Sequence[ChannelHealth]) -> tuple[str, ...]:
         if joint.effort_state == 'frozen'
     ]
     return tuple(texts)
+
+
+def limit_warnings(joints: Sequence[ChannelHealth], limits: Limits) -> tuple[str, ...]:
+    """Return which positions the model does not allow; joints in the order of the model."""
+    outside, degrees = [], []
+    for index, joint in enumerate(joints):
+        lower, upper = limits.lower[index] - LIMIT_MARGIN, limits.upper[index] + LIMIT_MARGIN
+        if joint.lowest < lower or joint.highest > upper:
+            outside.append(joint.joint)
+            as_degrees = math.radians(joint.lowest), math.radians(joint.highest)
+            inside = lower <= as_degrees[0] and as_degrees[1] <= upper
+            degrees.append(inside and max(-joint.lowest, joint.highest) > 4.0 * math.pi)
+    if not outside:
+        return ()
+    text = f'positions of {", ".join(outside)} are outside the limits of the model'
+    if all(degrees):
+        text += '; in degrees they would be inside: --gears with ratio 57.29578 turns them to rad'
+    return (text,)
 
 
 def velocity_warnings(checks: Sequence[VelocityCheck], step: float) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ from robot_dynamics_ros.core.identification.filtered_log import filtered_log, Fi
 from robot_dynamics_ros.core.identification.log_findings import (
     channel_faults,
     channel_warnings,
+    limit_warnings,
     model_findings,
     velocity_warnings,
 )
@@ -240,6 +241,8 @@ def judge_log(
 
 def _with_model(health: LogHealth, excerpt: _Excerpt, model: RobotModel) -> LogHealth:
     """Add what the comparison with a model says."""
+    outside = limit_warnings(health.joints, model.limits)
+    health = replace(health, warnings=health.warnings + outside)
     logs = _prepared(excerpt, health.cutoff) if excerpt.effort is not None else None
     if logs is None:
         text = 'too little motion without a gap, or no effort: nothing is compared with the model'

@@ -267,6 +267,16 @@ def test_quanta_jitter_gaps_and_repeated_rows_are_measured(one: RobotModel) -> N
     assert 3 <= health.time.repeated_rows <= 30  # a coarse encoder repeats at turning points
 
 
+def test_positions_outside_the_limits_are_named_and_degrees_suspected(arm: RobotModel) -> None:
+    log = swing(arm)
+    assert not any('limits' in text for text in replace(log, q=1.5 * log.q).judge().warnings)
+    degrees = replace(log, q=np.degrees(log.q), v=np.degrees(log.v))
+    assert any('--gears with ratio 57.29578' in text for text in degrees.judge().warnings)
+    far = replace(log, q=log.q + [5.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    (text,) = [text for text in far.judge().warnings if 'limits' in text]
+    assert text == f'positions of {arm.joint_names[0]} are outside the limits of the model'
+
+
 def test_float_values_have_no_quantum(one: RobotModel) -> None:
     health = swing(one, noise=0.01).judge()
     assert health.joints[0].position_step is None and health.joints[0].effort_step is None
