@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from robot_dynamics_ros.bags.bag_samples import BagSamples
 from robot_dynamics_ros.bags.joint_log import JointLog
 from robot_dynamics_ros.bags.joint_merge import JointMerge
-from robot_dynamics_ros.bags.joint_rows import FIELDS, SampleSource
+from robot_dynamics_ros.bags.joint_rows import FIELDS, JointRows, SampleSource
 from robot_dynamics_ros.bags.log_pieces import reblocked, whole_log
 from robot_dynamics_ros.bags.merge_plan import plan_merge, survey_groups
 from robot_dynamics_ros.bags.time_order import GapCount
@@ -135,7 +135,7 @@ class JointLogStream:
         for chunk, is_last in _with_last(self._source.chunks(_half(advance))):
             times, values = merge.add(chunk, is_last=is_last)
             start = int(times[0]) if start is None and len(times) else start
-            seconds: Vector = (times - (start or 0)) * 1e-9
+            seconds: Vector = 1e-9 * (times - (start or 0)).astype(np.float64)
             gaps.add(seconds)
             samples += len(times)
             piece = self._piece(seconds, values, start or 0)
@@ -292,9 +292,9 @@ def _half(advance: Callable[[int], None] | None) -> Callable[[int], None] | None
     return advance_half
 
 
-def _with_last(items: Iterator[list[object]]) -> Iterator[tuple[list[object], bool]]:
+def _with_last(items: Iterator[list[JointRows]]) -> Iterator[tuple[list[JointRows], bool]]:
     """Tell with each item whether it is the last one; an empty one is given if there is none."""
-    before: list[object] = []
+    before: list[JointRows] = []
     is_first = True
     for item in items:
         if not is_first:

@@ -56,7 +56,7 @@ def add_log_arguments(parser: argparse.ArgumentParser, *, several: bool = True) 
     """Add the logs and all options for reading them; `several` allows more than one log."""
     parser.add_argument(
         'logs' if several else 'log',
-        nargs='+' if several else None,  # type: ignore[arg-type]
+        nargs='+' if several else None,
         metavar='LOG',
         help='rosbag2 folder or file (sqlite3, MCAP), ROS 1 bag, or CSV file; of CSV files with a '
         'field each: position=FILE,effort=FILE',
