@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from robot_dynamics_ros.bags.compression import UnpackedFiles
 from robot_dynamics_ros.bags.joint_rows import CHUNK, JointGatherer, JointRows
 from robot_dynamics_ros.bags.joint_states import joint_samples, JOINT_STATE
 from robot_dynamics_ros.bags.reading import BagReader
@@ -39,6 +40,8 @@ class BagSamples:
     ----------
     name : str
         Path and topics, for messages.
+    contents : tuple of Topic
+        All topics of the bag.
     topics : tuple of str
         Names of the topics that are read.
     message_count : int or None
@@ -57,7 +60,9 @@ class BagSamples:
 
     def __init__(self, path: str | Path, topics: Sequence[str] = ()) -> None:
         self._path = path
-        with BagReader(path) as bag:
+        self._unpacked = UnpackedFiles()
+        with BagReader(path, self._unpacked) as bag:
+            self.contents = bag.topics
             found = [bag.topic(JOINT_STATE, name) for name in topics or (None,)]
         self.topics = tuple(dict.fromkeys(topic.name for topic in found))
         counts = {topic.name: topic.count for topic in found}
@@ -82,7 +87,7 @@ class BagSamples:
             If the bag cannot be read any more.
 
         """
-        with BagReader(self._path) as bag:
+        with BagReader(self._path, self._unpacked) as bag:
             gatherer = JointGatherer()
             found = [bag.topic(JOINT_STATE, name) for name in self.topics]
             for number, sample in enumerate(joint_samples(bag, *found), start=1):

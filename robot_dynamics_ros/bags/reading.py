@@ -19,10 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-import tempfile
 from types import TracebackType
 
-from robot_dynamics_ros.bags.compression import decompress_file
+from robot_dynamics_ros.bags.compression import UnpackedFiles
 from robot_dynamics_ros.bags.location import locate_bag
 from robot_dynamics_ros.bags.mcap_salvage import SalvagedMcap
 from robot_dynamics_ros.bags.sqlite_salvage import SalvagedSqlite
@@ -41,6 +40,9 @@ class BagReader:
     ----------
     path : str or Path
         A bag folder or one storage file.
+    unpacked : UnpackedFiles, optional
+        Where storage files that are packed as a whole are unpacked; a reader that is given those
+        of another one finds them done.
 
     Attributes
     ----------
@@ -58,8 +60,9 @@ class BagReader:
 
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, unpacked: UnpackedFiles | None = None) -> None:
         self.path = Path(path)
+        self._unpacked = UnpackedFiles() if unpacked is None else unpacked
         location = locate_bag(path)
         self._stated_counts = location.counts
         self._warnings = location.warnings
@@ -162,7 +165,7 @@ class BagReader:
         refused: list[str] = []
         for path in paths:
             try:
-                file = open_storage(self._unpacked(path))
+                file = open_storage(self._readable(path))
             except BagError as err:
                 refused.append(str(err))
                 continue
@@ -172,12 +175,11 @@ class BagReader:
             raise BagError(f'{self.path} cannot be read: {"; ".join(refused)}')
         self._warnings += refused
 
-    def _unpacked(self, path: Path) -> Path:
+    def _readable(self, path: Path) -> Path:
         if path.suffix != '.zstd':
             return path
-        folder = self._stack.enter_context(tempfile.TemporaryDirectory())
-        target = Path(folder, path.stem)
-        if not decompress_file(path, target):
+        target = self._unpacked.target(path)
+        if path in self._unpacked.damaged:
             self._warnings.append(
                 f'{path.name} is truncated or damaged: only its readable part is unpacked'
             )

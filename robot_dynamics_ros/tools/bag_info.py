@@ -33,7 +33,6 @@ from robot_dynamics_ros.bags.joint_blocks import JointLogStream
 from robot_dynamics_ros.bags.joint_log import JointLog
 from robot_dynamics_ros.bags.joint_map import resolve_joint_map
 from robot_dynamics_ros.bags.log_source import LogSource
-from robot_dynamics_ros.bags.reading import BagReader
 from robot_dynamics_ros.bags.storage import Topic
 from robot_dynamics_ros.core.control.gravity import validate_gravity
 from robot_dynamics_ros.core.exceptions import BagError, ModelError
@@ -87,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
     refuse_gravity_compensated(args.effort)
     model = _load_model(args)
     samples = samples_of(args.log, args)
-    topics = _topics(args.log) if isinstance(samples, BagSamples) else ()
+    topics = samples.contents if isinstance(samples, BagSamples) else ()
     with Progress('reading messages', samples.message_count) as progress:
         stream = open_stream(samples, args, advance=progress.advance)
         source, model, notes = _source(args, stream, model)
@@ -110,11 +109,6 @@ def _load_model(args: argparse.Namespace) -> RobotModel | None:
     if not model.has_only_single_joints:
         raise ModelError(f'{model.name} has joints of several coordinates; lock them')
     return model
-
-
-def _topics(path: str) -> tuple[Topic, ...]:
-    with BagReader(path) as bag:
-        return bag.topics
 
 
 def _source(

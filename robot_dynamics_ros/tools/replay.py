@@ -71,7 +71,11 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument('--output', required=True, metavar='DIR', help='folder for the results')
     parser.add_argument('--overwrite', action='store_true', help='replace results in the folder')
     parser.add_argument(
-        '--topic', help='joint state topic; found by its type if there is only one'
+        '--topic',
+        action='append',
+        default=[],
+        help='joint state topic; several are merged by joint names; found by its type if there '
+        'is only one',
     )
     parser.add_argument(
         '--map',

@@ -87,6 +87,15 @@ def test_every_storage_and_compression_gives_the_same_log(
     assert log.notes == ('no metadata.yaml: the storage files are read directly',)
 
 
+def test_cut_off_packed_file_is_named_as_it_lies_there(tmp_path: Path) -> None:
+    bag = make_bag(tmp_path / 'bag', swing(3000), storage='mcap', compression='file')
+    (file,) = (path for path in bag.iterdir() if path.name != 'metadata.yaml')
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    log = read_joint_log(bag)
+    assert 0 < len(log.stamps) < 3000
+    assert any(note.startswith(f'{file.name} is truncated or damaged') for note in log.notes)
+
+
 def test_ros1_bag_gives_the_same_log(tmp_path: Path, reference: JointLog) -> None:
     assert same(read_joint_log(make_ros1_bag(tmp_path / 'old.bag', swing())), reference)
 
