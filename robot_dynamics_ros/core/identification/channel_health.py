@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
+from robot_dynamics_ros.core.signals.spikes import find_spikes
 
 LEAST_RANGE = 0.01
 """Positions that span less are those of a joint that stands still [rad | m]."""
@@ -72,6 +73,8 @@ class ChannelHealth:
         Extremes [N m | N, or A]; NaN without any.
     position_step, effort_step : float or None
         Quantum of the values, if they have one that shows.
+    position_spikes, effort_spikes : int
+        Samples that stand alone, see `find_spikes`.
 
     """
 
@@ -87,6 +90,8 @@ class ChannelHealth:
     highest_effort: float
     position_step: float | None
     effort_step: float | None
+    position_spikes: int
+    effort_spikes: int
 
 
 class ChannelWatch:
@@ -109,6 +114,7 @@ class ChannelWatch:
         self._square: Vector = np.zeros(n)
         self._time = 0.0
         self._frozen: Vector = np.zeros(n)
+        self._spikes: NDArray[np.int64] = np.zeros((2, n), dtype=np.int64)
         self._steps: tuple[list[float | None], list[float | None]] | None = None
 
     def add(
@@ -129,12 +135,14 @@ class ChannelWatch:
             return
         self._samples += len(stamps)
         self._position.add(position)
+        self._spikes[0] += np.count_nonzero(find_spikes(position), axis=0)
         steps = np.diff(stamps)
         speed = np.diff(position, axis=0) / steps[:, None] if velocity is None else velocity[1:]
         self._square += np.nansum(speed**2 * steps[:, None], axis=0)
         self._time += float(steps.sum())
         if effort is not None:
             self._effort.add(effort)
+            self._spikes[1] += np.count_nonzero(find_spikes(effort), axis=0)
             for joint in range(len(self._names)):
                 self._frozen[joint] += _frozen_time(stamps, position[:, joint], effort[:, joint])
         if self._steps is None:
@@ -166,6 +174,8 @@ class ChannelWatch:
             highest_effort=float(effort.highest[index]),
             position_step=positions[index],
             effort_step=efforts[index],
+            position_spikes=int(self._spikes[0, index]),
+            effort_spikes=int(self._spikes[1, index]),
         )
 
     def _effort_state(self, index: int) -> str:

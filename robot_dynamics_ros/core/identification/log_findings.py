@@ -63,6 +63,13 @@ def channel_warnings(joints: Sequence[ChannelHealth]) -> tuple[str, ...]:
         for joint in joints
         if joint.effort_state == 'frozen'
     ]
+    for field in ('position', 'effort'):
+        counts = {joint.joint: getattr(joint, f'{field}_spikes') for joint in joints}
+        if spiked := [f'{name} {count}' for name, count in counts.items() if count]:
+            texts.append(
+                f'{field} samples that stand alone (left out of the comparison): '
+                f'{", ".join(spiked)}'
+            )
     return tuple(texts)
 
 

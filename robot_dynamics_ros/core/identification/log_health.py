@@ -45,7 +45,8 @@ from robot_dynamics_ros.core.identification.time_health import TimeHealth, TimeW
 from robot_dynamics_ros.core.identification.torque_match import Delay, match_torques
 from robot_dynamics_ros.core.identification.velocity_check import check_velocity, VelocityCheck
 from robot_dynamics_ros.core.model.robot_model import RobotModel
-from robot_dynamics_ros.core.signals.zero_phase import ZeroPhaseFilter
+from robot_dynamics_ros.core.signals.spikes import find_spikes
+from robot_dynamics_ros.core.signals.zero_phase import bridge_missing, ZeroPhaseFilter
 
 DEFAULT_CUTOFF = 5.0
 """Above usual motions, below noise and elastic joints [Hz]."""
@@ -116,6 +117,15 @@ class _Excerpt:
         # log; the plain sum of ranges and paths is enough to prefer motion to rest.
         steps = np.abs(np.diff(self.position, axis=0))
         self.liveliness = float(np.ptp(self.position, axis=0).sum() + steps.sum())
+
+    def without_spikes(self) -> _Excerpt:
+        """Return it with lone positions bridged and lone efforts missing."""
+        position = np.where(find_spikes(self.position), np.nan, self.position)
+        effort = self.effort
+        if effort is not None:
+            effort = np.where(find_spikes(effort), np.nan, effort)
+        position = bridge_missing(self.stamps, position)
+        return _Excerpt(self.stamps, position, self.velocity, effort)
 
 
 class LogWatch:
@@ -193,7 +203,7 @@ class LogWatch:
         warnings = channel_warnings(joints)
         if self._liveliest is None or len(self._liveliest.stamps) < 2:
             return LogHealth(time, joints, faults=faults, warnings=warnings)
-        excerpt = self._liveliest
+        excerpt = self._liveliest.without_spikes()
         cutoff = min(DEFAULT_CUTOFF, 0.2 * time.rate) if cutoff is None else cutoff
         low_pass = ZeroPhaseFilter(cutoff)
         velocities = (

@@ -277,6 +277,21 @@ def test_positions_outside_the_limits_are_named_and_degrees_suspected(arm: Robot
     assert text == f'positions of {arm.joint_names[0]} are outside the limits of the model'
 
 
+def test_outliers_are_counted_and_do_no_harm(one: RobotModel) -> None:
+    # Case E08: 20 of 2000 efforts are 500 N m off; a plain fit takes gravity for a third.
+    log = swing(one, noise=0.02)
+    rows = np.random.default_rng(8).choice(2000, 20, replace=False)
+    log.tau[rows] += 500.0
+    log.q[777] += 40.0
+    health = log.judge()
+    assert health.joints[0].effort_spikes == 20 and health.joints[0].position_spikes == 1
+    (verdict,) = health.verdicts
+    assert verdict.match.gravity_gain.value == pytest.approx(1.0, abs=0.02)
+    assert verdict.match.motion_gain.value == pytest.approx(1.0, abs=0.02)
+    assert any('effort samples that stand alone' in text for text in health.warnings)
+    assert not any('not the derivative' in text for text in health.warnings)
+
+
 def test_float_values_have_no_quantum(one: RobotModel) -> None:
     health = swing(one, noise=0.01).judge()
     assert health.joints[0].position_step is None and health.joints[0].effort_step is None
