@@ -92,13 +92,19 @@ def add_log_arguments(parser: argparse.ArgumentParser, *, several: bool = True) 
         metavar='S',
         help='leave out what is after this time after the beginning of the log',
     )
-    reading.add_argument(
+    _add_file_arguments(parser)
+    _add_effort_arguments(parser)
+
+
+def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group('CSV files and logs of motors')
+    group.add_argument(
         '--csv-rate',
         type=number_between(1e-6, inf, 'Hz'),
         metavar='HZ',
         help='sampling rate of CSV files without a column of times',
     )
-    reading.add_argument(
+    group.add_argument(
         '--csv-columns',
         nargs='+',
         default=[],
@@ -106,12 +112,11 @@ def add_log_arguments(parser: argparse.ArgumentParser, *, several: bool = True) 
         help='meaning of each column of a CSV file: time, - for none, or FIELD:JOINT (position, '
         'velocity, effort); by default from its header, as in position_elbow',
     )
-    reading.add_argument(
+    group.add_argument(
         '--gears',
         metavar='FILE',
         help='YAML file of gears, where the log has positions and torques (or currents) of motors',
     )
-    _add_effort_arguments(parser)
 
 
 def _add_effort_arguments(parser: argparse.ArgumentParser) -> None:
