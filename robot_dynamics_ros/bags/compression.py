@@ -18,7 +18,9 @@ from __future__ import annotations
 
 from pathlib import Path
 import sys
+import tempfile
 from typing import Any
+import weakref
 
 from robot_dynamics_ros.core.exceptions import BagError
 
@@ -76,6 +78,36 @@ def decompress_file(source: Path, target: Path) -> bool:
         except (zstd.ZstdError, EOFError):
             return False
         return bool(decompressor.eof)
+
+
+class UnpackedFiles:
+    """
+    Whole files, unpacked once for as long as this object lives.
+
+    Attributes
+    ----------
+    damaged : set of Path
+        Packed files of which only a part could be unpacked.
+
+    """
+
+    def __init__(self) -> None:
+        self.damaged: set[Path] = set()
+        self._targets: dict[Path, Path] = {}
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def target(self, packed: Path) -> Path:
+        """Return the unpacked form of a zstd file."""
+        if packed not in self._targets:
+            if self._folder is None:
+                self._folder = tempfile.TemporaryDirectory()
+                weakref.finalize(self, self._folder.cleanup)
+            target = Path(self._folder.name, str(len(self._targets)), packed.stem)
+            target.parent.mkdir()
+            if not decompress_file(packed, target):
+                self.damaged.add(packed)
+            self._targets[packed] = target
+        return self._targets[packed]
 
 
 def decompress_chunk(data: bytes, compression: str) -> bytes:

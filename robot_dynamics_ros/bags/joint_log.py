@@ -12,21 +12,16 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The joint states of a whole bag as arrays, cleaned and named, and what was left out."""
+"""The joint states of a log, or of a block of it, as named arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_dynamics_ros.bags.joint_collector import JointCollector, JointTable
-from robot_dynamics_ros.bags.joint_states import joint_samples, JOINT_STATE
-from robot_dynamics_ros.bags.reading import BagReader
-from robot_dynamics_ros.bags.time_axis import clean_time_axis, step_statistics
 from robot_dynamics_ros.core.arrays import frozen, Matrix, Vector
 from robot_dynamics_ros.core.exceptions import BagError
 
@@ -41,8 +36,8 @@ class JointLog:
     Attributes
     ----------
     stamps : ndarray, shape (n,)
-        Times since the first sample [s], strictly increasing, as stamped by the sender (not
-        resampled).
+        Times since the first sample of the log [s], strictly increasing, as stamped by the sender
+        (not resampled).
     joint_names : tuple of str
         Column names.
     position : ndarray, shape (n, nj)
@@ -54,9 +49,10 @@ class JointLog:
     start : int
         Time of the first sample [ns since the epoch of the sender].
     topic : str
-        Where the samples come from.
+        Where the samples come from; several are separated by a comma.
     counts : mapping of str to int
-        How many messages or samples, by what happened to them.
+        How many messages or samples, by what happened to them; of a log that is read in blocks
+        only the last one has them, and the notes.
     notes : tuple of str
         Everything that a reader of results should know about the log, one sentence each.
 
@@ -131,86 +127,6 @@ class JointLog:
             counts={**self.counts, **({'not finite': lost} if lost else {})},
             notes=self.notes + note,
         )
-
-
-def read_joint_log(
-    path: str | Path,
-    topic: str | None = None,
-    *,
-    advance: Callable[[int], None] | None = None,
-) -> JointLog:
-    """
-    Read the joint states of a bag.
-
-    Joints are found by name in every message. Messages with wrong lengths or doubled names are
-    left out, repeated and disordered stamps are cleaned, and joints that come in messages of their
-    own are interpolated onto the stamps of the most frequent ones; `counts` and `notes` tell of
-    each.
-
-    Parameters
-    ----------
-    path : str or Path
-        Bag folder or storage file.
-    topic : str, optional
-        Name of the joint state topic; found by its type if there is only one.
-    advance : callable, optional
-        Called with the number of messages read since the last call, for a progress display.
-
-    Returns
-    -------
-    log : JointLog
-        All joints of the topic.
-
-    Raises
-    ------
-    BagError
-        If the bag, the topic or the samples cannot be used; one sentence says why.
-
-    """
-    with BagReader(path) as bag:
-        found = bag.topic(JOINT_STATE, topic)
-        collector = JointCollector()
-        for number, sample in enumerate(joint_samples(bag, found), start=1):
-            collector.add(sample)
-            if advance is not None and number % 1000 == 0:
-                advance(1000)
-        warnings = bag.warnings
-    table, counts, notes = collector.finish(f'{path}: {found.name}')
-    axis = clean_time_axis(table.stamps, table.log_times)
-    if len(axis.rows) < 2:
-        raise BagError(
-            f'{path}: {found.name} has {len(axis.rows)} usable samples, expected at least 2'
-        )
-    gaps = step_statistics(axis.seconds)
-    return JointLog(
-        stamps=frozen(axis.seconds),
-        joint_names=table.joint_names,
-        position=frozen(table.position[axis.rows]),
-        velocity=_or_none(table.velocity[axis.rows]),
-        effort=_or_none(table.effort[axis.rows]),
-        start=axis.start,
-        topic=found.name,
-        counts={**counts, **axis.counts, **gaps.counts},
-        notes=(
-            *warnings,
-            *notes,
-            *axis.notes,
-            *gaps.notes,
-            *_field_notes(table),
-        ),
-    )
-
-
-def _field_notes(table: JointTable) -> list[str]:
-    notes = []
-    for name in ('position', 'velocity', 'effort'):
-        values = getattr(table, name)
-        bad = int(np.count_nonzero(~np.isfinite(values).all(axis=1)))
-        if not np.isfinite(values).any():
-            notes.append(f'the log has no {name}')
-        elif bad and name != 'position':  # positions are counted where joints are picked
-            notes.append(f'{bad} of {len(values)} samples lack a finite {name} of some joint')
-    return notes
 
 
 def _or_none(values: Matrix) -> Matrix | None:

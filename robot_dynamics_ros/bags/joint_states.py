@@ -30,9 +30,8 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 import struct
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rosbags.typesys import get_typestore, Stores
@@ -51,8 +50,7 @@ _LENGTH = struct.Struct('<I')
 _EMPTY = np.zeros(0)
 
 
-@dataclass(frozen=True)
-class JointSample:
+class JointSample(NamedTuple):
     """
     One joint state message as it was recorded.
 
@@ -67,6 +65,8 @@ class JointSample:
     position, velocity, effort : ndarray, shape (len(names),) or (0,)
         Values [rad | m], [rad/s | m/s], [N m | N]; empty where the sender gave none. Lengths are
         not checked.
+    topic : str
+        Where it was published.
 
     """
 
@@ -76,11 +76,12 @@ class JointSample:
     position: Vector
     velocity: Vector
     effort: Vector
+    topic: str = ''
 
 
-def joint_samples(bag: BagReader, topic: Topic) -> Iterator[JointSample]:
+def joint_samples(bag: BagReader, *topics: Topic) -> Iterator[JointSample]:
     """
-    Stream the joint states of one topic.
+    Stream the joint states of one topic or more.
 
     Messages that cannot be decoded are left out and end in `BagReader.warnings`.
 
@@ -88,8 +89,8 @@ def joint_samples(bag: BagReader, topic: Topic) -> Iterator[JointSample]:
     ----------
     bag : BagReader
         Open bag.
-    topic : Topic
-        A topic of type JointState, from ``bag.topic(JOINT_STATE)``.
+    topics : Topic
+        Topics of type JointState, from ``bag.topic(JOINT_STATE)``.
 
     Yields
     ------
@@ -99,24 +100,27 @@ def joint_samples(bag: BagReader, topic: Topic) -> Iterator[JointSample]:
     Raises
     ------
     BagError
-        If the topic has another type.
+        If a topic has another type.
 
     """
-    if topic.msgtype != JOINT_STATE:
-        raise BagError(f'{topic.name} has type {topic.msgtype}, expected {JOINT_STATE}')
-    decoder = JointStateDecoder(is_ros1=bag.is_ros1)
-    undecoded = 0
-    reason = ''
-    for message in bag.messages(topic):
+    for topic in topics:
+        if topic.msgtype != JOINT_STATE:
+            raise BagError(f'{topic.name} has type {topic.msgtype}, expected {JOINT_STATE}')
+    decoders = {
+        topic.name: JointStateDecoder(is_ros1=bag.is_ros1, topic=topic.name) for topic in topics
+    }
+    undecoded: dict[str, int] = {}
+    reasons: dict[str, str] = {}
+    for message in bag.messages(*topics):
         try:
-            sample = decoder.decode(message.log_time, message.data)
+            sample = decoders[message.topic].decode(message.log_time, message.data)
         except BagError as err:
-            undecoded += 1
-            reason = reason or one_line(err)
+            undecoded[message.topic] = undecoded.get(message.topic, 0) + 1
+            reasons.setdefault(message.topic, one_line(err))
             continue
         yield sample
-    if undecoded:
-        bag.add_warning(f'{undecoded} messages of {topic.name} cannot be decoded ({reason})')
+    for name, count in undecoded.items():
+        bag.add_warning(f'{count} messages of {name} cannot be decoded ({reasons[name]})')
 
 
 class JointStateDecoder:
@@ -127,11 +131,14 @@ class JointStateDecoder:
     ----------
     is_ros1 : bool
         Whether the bytes are ROS 1 serialization instead of CDR.
+    topic : str
+        Name of the topic, for the samples.
 
     """
 
-    def __init__(self, *, is_ros1: bool = False) -> None:
+    def __init__(self, *, is_ros1: bool = False, topic: str = '') -> None:
         self._is_ros1 = is_ros1
+        self._topic = topic
         self._store: Any = None
         self._names_bytes = b''
         self._names_end = 0
@@ -160,7 +167,7 @@ class JointStateDecoder:
         except (struct.error, ValueError) as err:
             raise BagError(f'bytes are not a joint state: {one_line(err)}') from err
         stamp = seconds * 1_000_000_000 + nanoseconds
-        return JointSample(stamp, log_time, self._names, position, velocity, effort)
+        return JointSample(stamp, log_time, self._names, position, velocity, effort, self._topic)
 
     def _read_names(self, data: bytes) -> int:
         """Read frame and names; return where they end, counted from the start of the message."""
@@ -206,6 +213,7 @@ class JointStateDecoder:
             np.array(message.position, dtype=np.float64),
             np.array(message.velocity, dtype=np.float64),
             np.array(message.effort, dtype=np.float64),
+            self._topic,
         )
 
 

@@ -28,7 +28,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 import struct
 from typing import BinaryIO
@@ -87,11 +87,12 @@ class SalvagedMcap:
             counts[key] = counts.get(key, 0) + self._counts.get(channel, 0)
         return [Topic(name, msgtype, count) for (name, msgtype), count in counts.items()]
 
-    def messages(self, topic: str) -> Iterator[RawMessage]:
-        """Stream the readable messages of one topic in file order."""
+    def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:
+        """Stream the readable messages of some topics in file order."""
         for channel, log_time, data in self._scan():
-            if self._channels[channel][0] == topic:
-                yield RawMessage(log_time, decompress_message(data))
+            name = self._channels[channel][0]
+            if name in topics:
+                yield RawMessage(log_time, decompress_message(data), name)
 
     def close(self) -> None:
         """Do nothing: the file is only open while it is scanned."""

@@ -12,17 +12,16 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Open a bag of any kind and stream the messages of one topic."""
+"""Open a bag of any kind and stream the messages of its topics."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-import tempfile
 from types import TracebackType
 
-from robot_dynamics_ros.bags.compression import decompress_file
+from robot_dynamics_ros.bags.compression import UnpackedFiles
 from robot_dynamics_ros.bags.location import locate_bag
 from robot_dynamics_ros.bags.mcap_salvage import SalvagedMcap
 from robot_dynamics_ros.bags.sqlite_salvage import SalvagedSqlite
@@ -41,6 +40,9 @@ class BagReader:
     ----------
     path : str or Path
         A bag folder or one storage file.
+    unpacked : UnpackedFiles, optional
+        Where storage files that are packed as a whole are unpacked; a reader that is given those
+        of another one finds them done.
 
     Attributes
     ----------
@@ -58,8 +60,9 @@ class BagReader:
 
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, unpacked: UnpackedFiles | None = None) -> None:
         self.path = Path(path)
+        self._unpacked = UnpackedFiles() if unpacked is None else unpacked
         location = locate_bag(path)
         self._stated_counts = location.counts
         self._warnings = location.warnings
@@ -125,18 +128,19 @@ class BagReader:
             f'{self.path} has several topics of type {msgtype}: {names}; name one of them'
         )
 
-    def messages(self, topic: Topic) -> Iterator[RawMessage]:
-        """Stream the raw messages of one topic; afterwards `warnings` tells what was lost."""
-        done = 0
+    def messages(self, *topics: Topic) -> Iterator[RawMessage]:
+        """Stream raw messages in recording order; afterwards `warnings` tells what was lost."""
+        done = dict.fromkeys((topic.name for topic in topics), 0)
         for file in self._files:
-            for message in file.messages(topic.name):
+            for message in file.messages(done):
                 yield message
-                done += 1
-        stated = self._stated_counts.get(topic.name, done)
-        if done != stated:
-            self._warnings.append(f'{done} of {stated} messages of {topic.name} were read')
-        elif any(file.warnings for file in self._files):
-            self._warnings.append(f'{done} messages of {topic.name} were read')
+                done[message.topic] += 1
+        for name, count in done.items():
+            stated = self._stated_counts.get(name, count)
+            if count != stated:
+                self._warnings.append(f'{count} of {stated} messages of {name} were read')
+            elif any(file.warnings for file in self._files):
+                self._warnings.append(f'{count} messages of {name} were read')
 
     def add_warning(self, text: str) -> None:
         """Add what a later stage found."""
@@ -161,7 +165,7 @@ class BagReader:
         refused: list[str] = []
         for path in paths:
             try:
-                file = open_storage(self._unpacked(path))
+                file = open_storage(self._readable(path))
             except BagError as err:
                 refused.append(str(err))
                 continue
@@ -171,12 +175,11 @@ class BagReader:
             raise BagError(f'{self.path} cannot be read: {"; ".join(refused)}')
         self._warnings += refused
 
-    def _unpacked(self, path: Path) -> Path:
+    def _readable(self, path: Path) -> Path:
         if path.suffix != '.zstd':
             return path
-        folder = self._stack.enter_context(tempfile.TemporaryDirectory())
-        target = Path(folder, path.stem)
-        if not decompress_file(path, target):
+        target = self._unpacked.target(path)
+        if path in self._unpacked.damaged:
             self._warnings.append(
                 f'{path.name} is truncated or damaged: only its readable part is unpacked'
             )
@@ -208,7 +211,7 @@ def open_storage(path: Path) -> StorageFile:
 
     """
     try:
-        return IndexedFile(path)
+        return IndexedFile(path, SalvagedMcap)
     except BagError as err:
         if path.stat().st_size == 0:
             raise BagError(f'{path.name} is empty') from err
@@ -216,4 +219,6 @@ def open_storage(path: Path) -> StorageFile:
             return SalvagedMcap(path, one_line(err.__cause__ or err))
         if path.suffix == '.db3':
             return SalvagedSqlite(path, one_line(err.__cause__ or err))
+        if path.suffix == '.bag':
+            raise BagError(f'{err}; `rosbag reindex` of ROS 1 may repair it') from err
         raise

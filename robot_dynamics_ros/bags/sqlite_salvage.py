@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 import sqlite3
 
@@ -67,9 +67,9 @@ class SalvagedSqlite:
         """List the topics; how many messages can be read shows when they are read."""
         return [Topic(name, kind, None) for name, kind in dict.fromkeys(self._topics.values())]
 
-    def messages(self, topic: str) -> Iterator[RawMessage]:
-        """Stream the readable messages of one topic in the order of the rows."""
-        wanted = {number for number, (name, _) in self._topics.items() if name == topic}
+    def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:
+        """Stream the readable messages of some topics in the order of the rows."""
+        wanted = {number: name for number, (name, _) in self._topics.items() if name in topics}
         try:
             # NOT INDEXED: the index may point into pages that are gone.
             rows = self._connection.execute(
@@ -77,7 +77,8 @@ class SalvagedSqlite:
             )
             for number, log_time, data in rows:
                 if number in wanted:
-                    yield RawMessage(int(log_time), decompress_message(bytes(data)))
+                    data = decompress_message(bytes(data))
+                    yield RawMessage(int(log_time), data, wanted[number])
         except sqlite3.Error as err:
             self.warnings.append(f'{self._path.name}: {one_line(err)}')
 

@@ -13,7 +13,7 @@
 # limitations under the License.
 
 """
-What every kind of log file gives: its topics and the raw messages of one topic.
+What every kind of log file gives: its topics and their raw messages.
 
 Files are opened one by one and by what they are; ``metadata.yaml`` only tells their order. So a
 bag without metadata, a bare file, a split bag of which one part is lost and a bag that was moved
@@ -23,11 +23,12 @@ are all read by the same few lines.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rosbags.rosbag1 import Reader as Rosbag1Reader
 from rosbags.rosbag2 import Reader as Rosbag2Reader
@@ -57,8 +58,7 @@ class Topic:
     count: int | None
 
 
-@dataclass(frozen=True)
-class RawMessage:
+class RawMessage(NamedTuple):
     """
     One serialized message.
 
@@ -68,11 +68,14 @@ class RawMessage:
         When it was recorded [ns].
     data : bytes
         CDR bytes (ROS 1 bytes in a ROS 1 bag).
+    topic : str
+        Name of its topic.
 
     """
 
     log_time: int
     data: bytes
+    topic: str
 
 
 class StorageFile(Protocol):
@@ -84,8 +87,8 @@ class StorageFile(Protocol):
     def topics(self) -> list[Topic]:
         """List the topics."""
 
-    def messages(self, topic: str) -> Iterator[RawMessage]:
-        """Stream the messages of one topic."""
+    def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:
+        """Stream the messages of some topics, by name, in recording order."""
 
     def close(self) -> None:
         """Close the file."""
@@ -95,6 +98,14 @@ class IndexedFile:
     """
     A whole log file of any kind that `rosbags` reads.
 
+    Parameters
+    ----------
+    path : Path
+        The file.
+    in_file_order : callable, optional
+        Gives another reader of the same file, for one that is whole but not in order of time: an
+        MCAP file without chunks, as recorders write that favour speed.
+
     Raises
     ------
     BagError
@@ -102,8 +113,11 @@ class IndexedFile:
 
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(
+        self, path: Path, in_file_order: Callable[[Path], StorageFile] | None = None
+    ) -> None:
         self.is_ros1 = path.suffix == '.bag'
+        self._in_file_order = in_file_order
         self.warnings: list[str] = []
         self._path = path
         try:
@@ -124,17 +138,23 @@ class IndexedFile:
             counts[key] = counts.get(key, 0) + connection.msgcount
         return [Topic(name, msgtype, count) for (name, msgtype), count in counts.items()]
 
-    def messages(self, topic: str) -> Iterator[RawMessage]:
-        """Stream the messages of one topic; damage ends the stream with a warning."""
-        connections = [c for c in self._reader.connections if c.topic == topic]
+    def messages(self, topics: Collection[str]) -> Iterator[RawMessage]:
+        """Stream the messages of some topics; damage ends the stream with a warning."""
+        connections = [c for c in self._reader.connections if c.topic in topics]
         if not connections:
             return
+        done = 0
         try:
-            for _, log_time, data in self._reader.messages(connections=connections):
-                yield RawMessage(log_time, data if self.is_ros1 else decompress_message(data))
+            for connection, log_time, data in self._reader.messages(connections=connections):
+                whole = data if self.is_ros1 else decompress_message(data)
+                yield RawMessage(log_time, whole, connection.topic)
+                done += 1
         except BagError:
             raise
         except Exception as err:  # see above: damage shows as many kinds of errors
+            if self._in_file_order is not None and 'not in timestamp order' in str(err):
+                yield from islice(self._in_file_order(self._path).messages(topics), done, None)
+                return
             self.warnings.append(f'{self._path.name} is damaged: {one_line(err)}')
 
     def close(self) -> None:

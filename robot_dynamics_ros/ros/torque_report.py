@@ -21,8 +21,8 @@ from typing import Any
 
 from robot_dynamics_ros.core.control.guard_state import GuardState
 from robot_dynamics_ros.core.control.joint_state_buffer import JointStateBuffer
-from robot_dynamics_ros.core.control.measured_effort import MeasuredEffort
 from robot_dynamics_ros.core.control.torque_guard import TorqueGuard
+from robot_dynamics_ros.core.drive.measured_effort import MeasuredEffort
 from robot_dynamics_ros.ros.diagnostics import Changes, Level, Report
 
 _HARMLESS = ('accepted', 'time_reset', 'zero_stamp_replaced', 'velocity_replaced')

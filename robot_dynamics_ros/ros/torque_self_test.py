@@ -19,9 +19,9 @@ from __future__ import annotations
 import numpy as np
 
 from robot_dynamics_ros.core.arrays import Vector
-from robot_dynamics_ros.core.control.measured_effort import EffortSemantics, MeasuredEffort
 from robot_dynamics_ros.core.control.recent_states import RecentStates
 from robot_dynamics_ros.core.control.self_test import compare_torques, Verdict
+from robot_dynamics_ros.core.drive.measured_effort import EffortSemantics, MeasuredEffort
 from robot_dynamics_ros.core.dynamics import generalized_gravity_batch
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 

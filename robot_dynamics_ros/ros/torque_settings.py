@@ -22,8 +22,8 @@ from math import inf
 import numpy as np
 
 from robot_dynamics_ros.core.control.guard_settings import GuardSettings, StaleStatePolicy
-from robot_dynamics_ros.core.control.measured_effort import MeasuredEffort
 from robot_dynamics_ros.core.control.state_limits import StateLimits
+from robot_dynamics_ros.core.drive.measured_effort import MeasuredEffort
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.ros.robot_parameters import RobotParameters, TorqueParameters

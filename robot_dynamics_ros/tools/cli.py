@@ -36,6 +36,7 @@ from robot_dynamics_ros.core.exceptions import RobotDynamicsError
 COMMANDS = {
     'inspect': 'show what a URDF or xacro file holds, and every finding on it',
     'crosscheck': 'compare every quantity with Pinocchio on a URDF file',
+    'bag-info': 'show what is in a log, and whether it is fit for identification',
     'replay': 'compare the model torques of a recorded bag with the measured ones',
     'annotate': 'fill in the efforts of a joint trajectory by inverse dynamics',
     'torque-report': 'say what a motion asks of each drive',

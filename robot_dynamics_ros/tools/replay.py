@@ -27,7 +27,8 @@ import shlex
 import sys
 from typing import Any
 
-from robot_dynamics_ros.bags.joint_log import JointLog, read_joint_log
+from robot_dynamics_ros.bags.joint_blocks import read_joint_log
+from robot_dynamics_ros.bags.joint_log import JointLog
 from robot_dynamics_ros.core.control.gravity import validate_gravity
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.model.payload import Payload
@@ -70,7 +71,11 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument('--output', required=True, metavar='DIR', help='folder for the results')
     parser.add_argument('--overwrite', action='store_true', help='replace results in the folder')
     parser.add_argument(
-        '--topic', help='joint state topic; found by its type if there is only one'
+        '--topic',
+        action='append',
+        default=[],
+        help='joint state topic; several are merged by joint names; found by its type if there '
+        'is only one',
     )
     parser.add_argument(
         '--map',

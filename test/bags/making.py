@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from struct import pack
 from typing import Any
 
 import numpy as np
@@ -148,3 +149,34 @@ def make_ros1_bag(path: Path, states: Sequence[State]) -> Path:
             data = ROS1_STORE.serialize_ros1(message(state, ROS1_STORE), JOINT_STATE)
             writer.write(connection, state.stamp, data)
     return path
+
+
+def make_chunkless_mcap(path: Path, states: Sequence[State]) -> Path:
+    """Write an MCAP file as the storage preset ``fastwrite`` does: bare messages, as they come."""
+    definition, _ = STORE.generate_msgdef(JOINT_STATE, ros_version=2)
+    schema = _record(
+        0x03, pack('<H', 1) + _text(JOINT_STATE) + _text('ros2msg') + _text(definition)
+    )
+    channel = _record(
+        0x04, pack('<HH', 0, 1) + _text('/joint_states') + _text('cdr') + pack('<I', 0)
+    )
+    content = b'\x89MCAP0\r\n' + _record(0x01, _text('ros2') + _text('test')) + schema + channel
+    times = [state.stamp if state.log_time is None else state.log_time for state in states]
+    for number, (when, state) in enumerate(zip(times, states)):
+        content += _record(0x05, pack('<HIQQ', 0, number, when, when) + cdr(state))
+    content += _record(0x0F, pack('<I', 0))
+    count = len(states)
+    statistics = pack('<QHIIIIQQIHQ', count, 1, 1, 0, 0, 0, min(times), max(times), 10, 0, count)
+    footer = _record(0x02, pack('<QQI', len(content), 0, 0))
+    content += schema + channel + _record(0x0B, statistics) + footer + b'\x89MCAP0\r\n'
+    path.write_bytes(content)
+    return path
+
+
+def _record(opcode: int, content: bytes) -> bytes:
+    return pack('<BQ', opcode, len(content)) + content
+
+
+def _text(text: str) -> bytes:
+    data = text.encode()
+    return pack('<I', len(data)) + data

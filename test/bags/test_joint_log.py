@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 from bags.making import make_bag, START, State, STEP, swing
-from robot_dynamics_ros.bags.joint_log import read_joint_log
+from robot_dynamics_ros.bags.joint_blocks import read_joint_log
 from robot_dynamics_ros.core.exceptions import BagError
 
 

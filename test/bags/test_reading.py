@@ -14,14 +14,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 import shutil
 
 import numpy as np
 import pytest
 
-from bags.making import make_bag, make_ros1_bag, make_split_bag, START, STEP, swing
-from robot_dynamics_ros.bags.joint_log import JointLog, read_joint_log
+from bags.making import (
+    make_bag,
+    make_chunkless_mcap,
+    make_ros1_bag,
+    make_split_bag,
+    START,
+    STEP,
+    swing,
+)
+from robot_dynamics_ros.bags.joint_blocks import read_joint_log
+from robot_dynamics_ros.bags.joint_log import JointLog
 from robot_dynamics_ros.bags.joint_states import JOINT_STATE
 from robot_dynamics_ros.bags.reading import BagReader
 from robot_dynamics_ros.core.exceptions import BagError
@@ -77,8 +87,28 @@ def test_every_storage_and_compression_gives_the_same_log(
     assert log.notes == ('no metadata.yaml: the storage files are read directly',)
 
 
+def test_cut_off_packed_file_is_named_as_it_lies_there(tmp_path: Path) -> None:
+    bag = make_bag(tmp_path / 'bag', swing(3000), storage='mcap', compression='file')
+    (file,) = (path for path in bag.iterdir() if path.name != 'metadata.yaml')
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    log = read_joint_log(bag)
+    assert 0 < len(log.stamps) < 3000
+    assert any(note.startswith(f'{file.name} is truncated or damaged') for note in log.notes)
+
+
 def test_ros1_bag_gives_the_same_log(tmp_path: Path, reference: JointLog) -> None:
     assert same(read_joint_log(make_ros1_bag(tmp_path / 'old.bag', swing())), reference)
+
+
+def test_mcap_without_chunks_is_read_whatever_its_order(
+    tmp_path: Path, reference: JointLog
+) -> None:
+    states = swing()
+    file = make_chunkless_mcap(tmp_path / 'fast.mcap', states)
+    assert same(read_joint_log(file), reference)
+    states[50] = replace(states[50], log_time=states[48].stamp)
+    log = read_joint_log(make_chunkless_mcap(file, states))
+    assert same(log, reference) and log.notes == ()
 
 
 @pytest.mark.parametrize('storage', ['sqlite3', 'mcap'])
@@ -182,7 +212,7 @@ def test_what_is_not_a_bag_is_refused_in_one_line(tmp_path: Path) -> None:
         ('empty.mcap', 'is empty'),
         ('text.db3', 'is not a sqlite3 file'),
         ('text.mcap', 'is not an MCAP file'),
-        ('text.bag', 'cannot be opened'),
+        ('text.bag', 'cannot be opened.*rosbag reindex'),
     ):
         with pytest.raises(BagError, match=reason) as caught:
             read_joint_log(tmp_path / name)

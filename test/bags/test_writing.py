@@ -22,7 +22,7 @@ import pytest
 from rosbags.highlevel import AnyReader
 from ruamel.yaml import YAML
 
-from robot_dynamics_ros.bags.joint_log import read_joint_log
+from robot_dynamics_ros.bags.joint_blocks import read_joint_log
 from robot_dynamics_ros.bags.writing import BagWriter
 from robot_dynamics_ros.core.exceptions import BagError, DimensionError, OutputError
 

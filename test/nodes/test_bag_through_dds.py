@@ -21,7 +21,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from example_robots import example_urdf
-from robot_dynamics_ros.bags.joint_log import read_joint_log
+from robot_dynamics_ros.bags.joint_blocks import read_joint_log
 from robot_dynamics_ros.bags.reading import BagReader
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.core.signals.zero_phase import ZeroPhaseFilter

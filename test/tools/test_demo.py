@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.bags.joint_log import read_joint_log
+from robot_dynamics_ros.bags.joint_blocks import read_joint_log
 from robot_dynamics_ros.core.control.laws import InverseDynamicsLaw
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
 from robot_dynamics_ros.core.model.urdf import load_urdf

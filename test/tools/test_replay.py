@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 import pinocchio
 import pytest
 
-from robot_dynamics_ros.bags.joint_log import read_joint_log
+from robot_dynamics_ros.bags.joint_blocks import read_joint_log
 from robot_dynamics_ros.bags.writing import BagWriter
 from robot_dynamics_ros.core.dynamics import rnea_batch
 from robot_dynamics_ros.core.exceptions import ConfigurationError

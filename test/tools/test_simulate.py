@@ -27,7 +27,7 @@ import pytest
 from rosbags.typesys import get_typestore, Stores
 import yaml
 
-from robot_dynamics_ros.bags.joint_log import read_joint_log
+from robot_dynamics_ros.bags.joint_blocks import read_joint_log
 from robot_dynamics_ros.bags.reading import BagReader
 from robot_dynamics_ros.core.simulation.world import World
 from robot_dynamics_ros.resources import config_path, urdf_path

@@ -23,9 +23,9 @@ import numpy as np
 import pytest
 
 from example_robots import example_urdf
-from robot_dynamics_ros.bags.joint_log import read_joint_log
-from robot_dynamics_ros.core.control.measured_effort import MeasuredEffort
+from robot_dynamics_ros.bags.joint_blocks import read_joint_log
 from robot_dynamics_ros.core.control.self_test import compare_torques, Verdict
+from robot_dynamics_ros.core.drive.measured_effort import MeasuredEffort
 from robot_dynamics_ros.core.dynamics import generalized_gravity_batch
 from robot_dynamics_ros.core.exceptions import ConfigurationError, DimensionError
 from robot_dynamics_ros.core.model.urdf import load_urdf
