@@ -224,19 +224,10 @@ class ForwardSimulationParameters(RobotParameters):
                 raise ConfigurationError(
                     f'friction_model {self.friction_model} needs friction_source file'
                 )
-            if self.world_file or self.self_collision or self.joint_stiffness:
-                raise ConfigurationError(
-                    f'friction_model {self.friction_model} does not go together with world_file, '
-                    'self_collision or joint_stiffness'
-                )
         length = sum(x * x for x in self.initial_base_pose[3:]) ** 0.5
         if abs(length - 1.0) > 1e-3:
             raise ConfigurationError(
                 f'the quaternion of initial_base_pose has length {length:.4g}, expected 1'
-            )
-        if self.joint_stiffness and (self.world_file or self.floating_base):
-            raise ConfigurationError(
-                'joint_stiffness does not go together with world_file or floating_base'
             )
         if self.joint_stiffness and not (self.armature or self.drives_file):
             raise ConfigurationError(
@@ -244,8 +235,6 @@ class ForwardSimulationParameters(RobotParameters):
             )
         if self.joint_damping and not self.joint_stiffness:
             raise ConfigurationError('joint_damping is for elastic joints: set joint_stiffness')
-        if self.floating_base and self.friction_source != 'none':
-            raise ConfigurationError('friction_source has to be none with floating_base')
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,8 @@ from robot_dynamics_ros.core.contact.contact_law import (
     STICK,
 )
 from robot_dynamics_ros.core.contact.contact_layout import (
+    BRUSH_LAW,
+    BRUSH_WORK,
     CHANGE,
     DAMPING,
     DRY_IMPULSE,
@@ -72,6 +74,7 @@ from robot_dynamics_ros.core.contact.contact_layout import (
     FORCE,
     FREE_VELOCITY,
     GUESS,
+    HAS_SLOPE,
     LEVEL_NEGATIVE,
     LEVEL_POSITIVE,
     LOWER_IMPULSE,
@@ -97,6 +100,7 @@ from robot_dynamics_ros.core.contact.dense import (
     solve_general,
 )
 from robot_dynamics_ros.core.contact.soft_problem import SOFTNESS, unbalanced
+from robot_dynamics_ros.core.friction.bristle_step import REACH, STIFFNESS
 from robot_dynamics_ros.core.jit import kernel
 
 TOLERANCE = 1e-10
@@ -127,6 +131,7 @@ def _prepare(
     tangent: Matrix,
     factor: Matrix,
     vectors: Matrix,
+    h: float,
 ) -> float:
     """
     Write free velocity, mobilities and penalties.
@@ -162,6 +167,11 @@ def _prepare(
         if level > 0.0:
             free = abs(vectors[FREE_VELOCITY, i]) * mass[i, i]
             size = max(size, min(free, level) / math.sqrt(mass[i, i]))
+        if joint[HAS_SLOPE, i] != 0.0:
+            stiffness = joint[BRUSH_LAW + STIFFNESS, i]
+            reach = max(joint[BRUSH_WORK + REACH, i], joint[BRUSH_WORK + REACH + 1, i])
+            free = abs(vectors[FREE_VELOCITY, i]) * mass[i, i]
+            size = max(size, min(free, h * stiffness * reach) / math.sqrt(mass[i, i]))
     return size
 
 
@@ -202,11 +212,11 @@ def solve_contacts(
     count : int
         Number of contacts.
     joint : ndarray, shape (JOINT_ROWS, nv)
-        Limits, dry friction and damping; the impulses are guesses and results.
+        Limits, friction and damping; the impulses are guesses and results.
     has_joint_rows : bool
-        Whether there are limits or dry friction.
+        Whether there are limits or friction.
     h : float
-        Length of the step, for compliant contacts [s].
+        Length of the step, for compliant contacts and bristles [s].
     v : ndarray, shape (nv,)
         In: a guess; out: the velocity.
     impulse : ndarray, shape (>= count, 3)
@@ -217,15 +227,21 @@ def solve_contacts(
     Returns
     -------
     residual : float
-        See above; -1 if the mass matrix is singular.
+        See above; -1 if the mass matrix is singular or the motion is not finite.
     iterations : int
         Number of linear systems that were solved.
 
     """
     n = v.size
-    free_size = _prepare(mass, momentum, rows, offset, law, count, joint, tangent, factor, vectors)
+    free_size = _prepare(
+        mass, momentum, rows, offset, law, count, joint, tangent, factor, vectors, h
+    )
     if free_size < 0.0:
         return -1.0, 0
+    if count == 0 and not has_joint_rows:
+        for i in range(n):
+            v[i] = vectors[FREE_VELOCITY, i]
+        return 0.0, 1
     form = DISC if count > 0 else CONE
     iterations = 0
     residual = 0.0
@@ -244,6 +260,8 @@ def solve_contacts(
         vectors[REMAINDER, i] = total
         motion += mass[i, i] * v[i] * v[i]
     free_size = max(free_size, MOTION * math.sqrt(motion))
+    if free_size == math.inf:
+        return -1.0, 0
     for c in range(count):
         for k in range(3):
             total = offset[c, k]

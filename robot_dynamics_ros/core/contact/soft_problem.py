@@ -26,10 +26,15 @@ from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.contact.compiled_part import part
 from robot_dynamics_ros.core.contact.contact_law import contact_impulse
 from robot_dynamics_ros.core.contact.contact_layout import (
+    BACKWARD_DAMPING,
+    BRUSH_DEFLECTION,
+    BRUSH_LAW,
+    BRUSH_WORK,
     DAMPING,
     DRY_IMPULSE,
     DRY_TRIAL,
     GUESS,
+    HAS_SLOPE,
     LEVEL_NEGATIVE,
     LEVEL_POSITIVE,
     LOWER_IMPULSE,
@@ -43,19 +48,54 @@ from robot_dynamics_ros.core.contact.contact_layout import (
     UPPER_ON,
     UPPER_TRIAL,
 )
+from robot_dynamics_ros.core.friction.bristle_step import (
+    bristle_torque,
+    LAW_ROWS,
+    SLOPE,
+    STIFFNESS,
+    TORQUE,
+    WORK_ROWS,
+)
 
 SOFTNESS = 1e-5
 """Softness of a constraint in one round, as part of its mobility."""
 
 
 @part
-def _joint_rows(
-    joint: Matrix, mass: Matrix, change: Vector, force: Vector, tangent: Matrix, vectors: Matrix
+def _smooth_row(
+    joint: Matrix, h: float, i: int, v: float, force: Vector, tangent: Matrix
 ) -> None:
-    """Take limits and dry friction off the unbalanced momentum and add their slopes."""
+    """Add what bristles and viscous friction at joint `i` take from the momentum, and its slope."""
+    if v < 0.0:
+        force[i] += joint[BACKWARD_DAMPING, i] * v
+        tangent[i, i] += joint[BACKWARD_DAMPING, i]
+    if joint[BRUSH_LAW + STIFFNESS, i] == 0.0:
+        return
+    law = joint[BRUSH_LAW : BRUSH_LAW + LAW_ROWS]
+    work = joint[BRUSH_WORK : BRUSH_WORK + WORK_ROWS]
+    z = joint[BRUSH_DEFLECTION, i]
+    # At v = 0 the torque is the same on both sides; the slope is that of the side ahead.
+    bristle_torque(law, work, i, h, z, v, force[i] + h * law[STIFFNESS, i] * z <= 0.0)
+    force[i] += h * work[TORQUE, i]
+    tangent[i, i] += h * work[SLOPE, i]
+
+
+@part
+def _joint_rows(
+    joint: Matrix,
+    mass: Matrix,
+    h: float,
+    change: Vector,
+    force: Vector,
+    tangent: Matrix,
+    vectors: Matrix,
+) -> None:
+    """Take limits and friction off the unbalanced momentum and add their slopes."""
     for i in range(change.size):
         rho = mass[i, i] / SOFTNESS
         v = vectors[GUESS, i] + change[i]
+        if joint[HAS_SLOPE, i] != 0.0:
+            _smooth_row(joint, h, i, v, force, tangent)
         positive = joint[LEVEL_POSITIVE, i]
         negative = joint[LEVEL_NEGATIVE, i]
         if positive > 0.0 or negative > 0.0:
@@ -159,7 +199,7 @@ def unbalanced(
             for j in range(n):
                 tangent[i, j] += p * rows[at, j] + q * rows[at + 1, j] + r * rows[at + 2, j]
     if has_joint_rows:
-        _joint_rows(joint, mass, change, force, tangent, vectors)
+        _joint_rows(joint, mass, h, change, force, tangent, vectors)
     square: float = 0.0
     for i in range(n):
         square += force[i] * force[i] / mass[i, i]

@@ -77,7 +77,7 @@ LAW_ROWS = 9
 # Rows of the work array; each pair is for positive and for negative velocity. A solver of its own,
 # as one with contacts, calls `prepare_bristle` once, `bristle_torque` for each velocity that it
 # tries, and `relax_bristle` in the end.
-_REACH = 0
+REACH = 0
 """Deflection at which the brush slides [rad | m]."""
 _LEFT = 2
 """The value of `u` at the start, not below zero."""
@@ -89,7 +89,7 @@ _STEP = 8
 _MASS_STEP = 9
 TORQUE = 10
 SLOPE = 11
-_MATRIX = 12
+WORK_ROWS = 12
 
 _MAX_ITERATIONS = 60
 _MAX_HALVINGS = 60
@@ -100,7 +100,7 @@ _ROUNDING = 1e-9
 
 def bristle_work(n: int) -> Matrix:
     """Return the scratch of `bristle_step_kernel` for `n` joints."""
-    return np.zeros((_MATRIX + n, n))
+    return np.zeros((WORK_ROWS + n, n))
 
 
 @inner
@@ -124,7 +124,7 @@ def bristle_torque(
     """Write torque and slope of joint `i` at the end velocity `v`; `up` is its side at zero."""
     side = 0 if v > 0.0 or (v == 0.0 and up) else 1
     sign = 1.0 - 2.0 * side
-    reach = work[_REACH + side, i]
+    reach = work[REACH + side, i]
     left = work[_LEFT + side, i]
     linear = work[_LINEAR + side, i]
     if reach == 0.0:
@@ -151,7 +151,7 @@ def prepare_bristle(law: Matrix, work: Matrix, i: int, dt: float, z: Vector, v: 
         sign = 1.0 - 2.0 * side
         viscous = law[VISCOUS if side == 0 else VISCOUS_NEGATIVE, i]
         reach = law[LEVEL + side, i] * rise / law[STIFFNESS, i]
-        work[_REACH + side, i] = reach
+        work[REACH + side, i] = reach
         work[_LEFT + side, i] = 0.0
         work[_LINEAR + side, i] = viscous
         if reach == 0.0:
@@ -168,7 +168,7 @@ def prepare_bristle(law: Matrix, work: Matrix, i: int, dt: float, z: Vector, v: 
 def relax_bristle(law: Matrix, work: Matrix, i: int, dt: float, z: Vector, v: float) -> None:
     """Move the deflection of joint `i` on by a step with the end velocity `v`."""
     side = 0 if v > 0.0 else 1
-    reach = work[_REACH + side, i]
+    reach = work[REACH + side, i]
     if reach > 0.0:
         sign = 1.0 - 2.0 * side
         left = 1.0 - sign * z[i] / reach
@@ -301,7 +301,7 @@ def bristle_step_kernel(
 
     """
     n = v.size
-    matrix = work[_MATRIX:]
+    matrix = work[WORK_ROWS:]
     for i in range(n):
         prepare_bristle(law, work, i, dt, z, v[i])
         momentum = dt * friction[i]
