@@ -163,7 +163,8 @@ class ForwardSimulationParameters(RobotParameters):
     sensors_seed: int = parameter('Seed of the noise.', 0, low=0, high=2**31 - 1)
     joint_stiffness: tuple[float, ...] = parameter(
         'Stiffness of elastic joints between motor and link, in the order of joints; empty for '
-        'rigid ones. Their motors have the inertia of armature or drives_file.',
+        'rigid ones. Their motors have the inertia of armature or drives_file and '
+        'carry the friction.',
         (),
         unit='N m/rad | N/m',
         low=1e-3,

@@ -23,8 +23,8 @@ mean of the velocities at its ends takes the spring at its middle, which is the 
 
 so the energy of a spring without damping is kept to rounding. A step that moves with the velocity
 at its end takes :math:`h\,f = h\,(k\,s + \tfrac{h}{2} k\,\dot s^+ + d\,\dot s^+)`, of which the
-same is true. A spring that swings, or whose damper stops it, so fast that the step does not resolve
-it would then ring from step to step: it takes :math:`h\,f = h\,(k\,s + h\,k\,\dot s^+ + d\,\dot
+same is true. A spring that swings or is damped so fast that the step does not resolve it would
+then ring from step to step: it takes :math:`h\,f = h\,(k\,s + h\,k\,\dot s^+ + d\,\dot
 s^+)`, which lets that die away by a quarter or more a step. All are linear in the velocity at the
 end and enter the mass matrix as a symmetric coupling of the two coordinates, so that stiffness
 limits no step.
@@ -72,9 +72,7 @@ def stretch_springs(constants: Matrix, marks: Indices, qs: Matrix, vs: Matrix) -
 
 
 @part
-def couple_springs(
-    constants: Matrix, vs: Matrix, mass: Matrix, h: float, is_end: bool
-) -> None:
+def couple_springs(constants: Matrix, vs: Matrix, mass: Matrix, h: float, is_end: bool) -> None:
     """Add the springs to mass matrix and momentum of a step, after `stretch_springs`."""
     for i in range(vs.shape[1]):
         j = int(constants[MOTOR, i])
@@ -102,9 +100,7 @@ def couple_springs(
 
 
 @part
-def spring_loss(
-    constants: Matrix, marks: Indices, qs: Matrix, vs: Matrix, h: float
-) -> float:
+def spring_loss(constants: Matrix, marks: Indices, qs: Matrix, vs: Matrix, h: float) -> float:
     """Return the energy that the springs took and do not store, in a step that is made."""
     total = 0.0
     for i in range(vs.shape[1]):

@@ -156,7 +156,8 @@ def _load_friction(vs: Matrix, constants: Matrix, inertia: float, i: int, h: flo
 def _load_rise(vs: Matrix, constants: Matrix, i: int) -> float:
     """Return how much the torque in the transmission raises the levels of friction there."""
     load = vs[SPRING, i] if constants[IS_MOTOR, i] != 0.0 else vs[TAU, i]
-    return constants[LOAD_COEFFICIENT, i] * abs(load)
+    rise: float = constants[LOAD_COEFFICIENT, i] * abs(load)
+    return rise
 
 
 @part

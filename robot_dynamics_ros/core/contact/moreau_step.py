@@ -71,12 +71,12 @@ from robot_dynamics_ros.core.contact.contact_layout import (
 from robot_dynamics_ros.core.contact.contact_layout import (
     FRICTION as FRICTION_COEFFICIENT,
 )
+from robot_dynamics_ros.core.contact.joint_spring import couple_springs, stretch_springs
 from robot_dynamics_ros.core.contact.joint_step import (
     keep_joint_forces,
     load_joint_rows,
     return_velocity,
 )
-from robot_dynamics_ros.core.contact.joint_spring import couple_springs, stretch_springs
 from robot_dynamics_ros.core.contact.step_arrays import (
     ACCELERATION,
     ACTIVE,

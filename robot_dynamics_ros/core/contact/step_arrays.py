@@ -329,7 +329,7 @@ def step_arrays(
     constants[LOWER : UPPER + 1] = model.limits.lower, model.limits.upper
     constants[MOTOR] = -1.0
     for spring in springs:
-        constants[MOTOR : IS_MOTOR, spring.link] = spring[1:]
+        constants[MOTOR:IS_MOTOR, spring.link] = spring[1:]
         constants[IS_MOTOR, spring.motor] = 1.0
     return StepArrays(
         robot=model.kernel,

@@ -17,9 +17,9 @@ A simulated robot with elastic joints: motor torque in, motion of links and moto
 
 The equations stand in `elastic_joints`. They are those of a robot in which the rotor of every
 elastic joint is a body of its own, which turns about a fixed axis with the inertia `B` and is
-coupled to its joint by a spring. So `Plant` solves springs, friction at the motors, position limits
-of the links, contacts and impacts together. In an impact the springs, whose torque is finite, do
-not act: what strikes is the link alone.
+coupled to its joint by a spring. So `Plant` solves springs, friction at the motors, position
+limits of the links, contacts and impacts together. In an impact the springs, whose torque is
+finite, do not act: what strikes is the link alone.
 
 """
 
@@ -64,9 +64,7 @@ def model_with_motors(model: RobotModel, elastic: ElasticJoints) -> RobotModel:
         motors.append(f'{name}/motor')
         bodies.append(Link(f'{name}/rotor'))
         joints.append(
-            Joint(
-                motors[-1], kind, root, f'{name}/rotor', limits=JointLimits(-inf, inf, nan, nan)
-            )
+            Joint(motors[-1], kind, root, f'{name}/rotor', limits=JointLimits(-inf, inf, nan, nan))
         )
         armature[motors[-1]] = float(elastic.motor_inertia[i])
     options = replace(model.options, armature=armature)

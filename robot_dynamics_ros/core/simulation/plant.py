@@ -570,8 +570,8 @@ class Plant:
         s = self._arrays
         pairs = () if self._pairs is None else (s.candidates, self._pairs.owner)
         return (
-            s.qs[Q], s.vs[: DRY_NEW], s.vs[DEFLECTION], s.gap, s.force, s.bristle, s.works, s.options,
-            s.wrenches, *pairs,
+            s.qs[Q], s.vs[:DRY_NEW], s.vs[DEFLECTION], s.gap, s.force, s.bristle, s.works,
+            s.options, s.wrenches, *pairs,
         )  # fmt: skip
 
     def _check(self, status: int, time: float) -> None:

@@ -124,7 +124,10 @@ def test_all_laws_hold_with_bristles_and_directed_viscosity(seed: int) -> None:
         levels = rng.uniform(0.05, 0.5, 2) / h
         viscous = rng.uniform(0.0, 0.3, 2) / h
         stiffness = 10.0 ** rng.uniform(3, 6)
-        damping, exponent = rng.choice([0.0, 0.5 * np.sqrt(stiffness)]), rng.choice([0.5, 1.0, 2.0])
+        damping, exponent = (
+            rng.choice([0.0, 0.5 * np.sqrt(stiffness)]),
+            rng.choice([0.5, 1.0, 2.0]),
+        )
         brush[:, i] = (
             viscous[0], *levels, 1.2, 0.1, viscous[1], stiffness, damping, exponent
         )  # fmt: skip

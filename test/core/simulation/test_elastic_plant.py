@@ -115,9 +115,7 @@ def test_two_link_arm_swings_with_the_eigenfrequencies(mode: int) -> None:
     np.testing.assert_allclose(law.natural_frequencies(model, q)[2:], squares[2:] ** 0.5, 1e-10)
     shape = 1e-5 * shapes[:, mode]  # small: the equations are not linear
     dt = 0.08 / expected  # implicit: 5e-4 low
-    plant = ElasticPlant(
-        model, law, dt_internal=dt, q=q + shape[:2], theta=q + shape[2:]
-    )
+    plant = ElasticPlant(model, law, dt_internal=dt, q=q + shape[:2], theta=q + shape[2:])
     modal = []
     for _ in range(2500):
         state = plant.step(np.zeros(2), dt)
@@ -136,9 +134,7 @@ def test_pendulum_on_a_spring_swings_with_gravity_and_spring() -> None:
     rest = [q for q in (q0, -q0) if abs(generalized_gravity(model, [q])[0]) < 1e-9]
     expected = np.sqrt((1.5 * 9.81 * arm_length + 40.0) / moment)
     held = friction(model, 0.0, 100.0)
-    plant = ElasticPlant(
-        model, law, held, dt_internal=1e-3, q=[rest[0] + 1e-4], theta=rest
-    )
+    plant = ElasticPlant(model, law, held, dt_internal=1e-3, q=[rest[0] + 1e-4], theta=rest)
     swing = [float(plant.step([0.0], 1e-3).q[0]) - rest[0] for _ in range(6000)]
     assert frequency(np.array(swing), 1e-3) == pytest.approx(expected, rel=1e-3)
     assert plant.state.motors.theta[0] == rest[0]
@@ -192,9 +188,7 @@ def test_linear_energy_is_kept_exactly_by_the_implicit_rule() -> None:
     model = wheel(0.25, 0.7)
     for stiffness in (1e2, 1e3, 1e4):  # omega dt of 0.1 to 1.2
         law = ElasticJoints.from_model(model, stiffness)
-        plant = ElasticPlant(
-            model, law, dt_internal=5e-3, theta=[1e-3], v=[0.2]
-        )
+        plant = ElasticPlant(model, law, dt_internal=5e-3, theta=[1e-3], v=[0.2])
         start = total_energy(plant, plant.state)
         state = plant.step([0.0], 5.0)
         assert total_energy(plant, state) == pytest.approx(start, rel=1e-8)  # 1000 roundings
@@ -254,9 +248,7 @@ def test_load_stretches_the_springs_by_torque_over_stiffness() -> None:
     model = arm()
     law = ElasticJoints.from_model(model, [2e4, 2e4, 1e4, 4e3, 4e3, 2e3], 30.0)
     q = np.array([0.2, -1.2, 0.8, 0.3, -0.4, 0.1])
-    plant = ElasticPlant(
-        model, law, friction(model, 0.0, 500.0), q=q, dt_internal=2e-4
-    )
+    plant = ElasticPlant(model, law, friction(model, 0.0, 500.0), q=q, dt_internal=2e-4)
     state = plant.step(np.zeros(6), 6.0)
     np.testing.assert_array_equal(state.motors.theta, q)  # stuck: they do not move at all
     assert not state.motors.v.any()
@@ -303,9 +295,7 @@ def test_friction_and_damping_only_take_energy() -> None:
     model = arm()
     law = ElasticJoints.from_model(model, [2e4, 2e4, 1e4, 4e3, 4e3, 2e3], 5.0)
     dry = friction(model, 0.3, [2.0, 2.0, 2.0, 0.8, 0.8, 0.5], ratio=1.3)
-    plant = ElasticPlant(
-        model, law, dry, dt_internal=2.5e-4, q=np.full(6, 0.7), v=np.ones(6)
-    )
+    plant = ElasticPlant(model, law, dry, dt_internal=2.5e-4, q=np.full(6, 0.7), v=np.ones(6))
     last = total_energy(plant, plant.state)
     for _ in range(300):
         state = plant.step(np.zeros(6), 0.01)
@@ -321,9 +311,7 @@ def test_implicit_steps_of_5_ms_stay_bounded(stiffness: float, is_dry: bool) -> 
     model = arm()
     law = ElasticJoints.from_model(model, stiffness, 10.0)
     dry = friction(model, 2.0, 1.0, 1.3) if is_dry else None
-    plant = ElasticPlant(
-        model, law, dry, dt_internal=5e-3, q=np.full(6, 0.5)
-    )
+    plant = ElasticPlant(model, law, dry, dt_internal=5e-3, q=np.full(6, 0.5))
     start = total_energy(plant, plant.state)
     for _ in range(100):
         state = plant.step(np.zeros(6), 0.01)
@@ -365,7 +353,11 @@ def test_reset_and_copies() -> None:
     plant.step(np.ones(6), 0.01)
     assert state.q.tolist() == state.motors.theta.tolist() == [0.1] * 6
     state = plant.reset(q=np.full(6, 0.2), theta=np.full(6, 0.21), time=5.0)
-    assert (state.time, state.q.tolist(), state.motors.theta.tolist()) == (5.0, [0.2] * 6, [0.21] * 6)
+    assert (state.time, state.q.tolist(), state.motors.theta.tolist()) == (
+        5.0,
+        [0.2] * 6,
+        [0.21] * 6,
+    )
     np.testing.assert_allclose(state.motors.tau_joint, 100.0, rtol=1e-12)
 
 

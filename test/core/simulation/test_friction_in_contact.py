@@ -237,9 +237,7 @@ def test_impact_is_that_without_bristles() -> None:
     """A finite force does nothing in an instant."""
     ends = []
     for law in (None, bristles('lugre', ('x',), 4.0, 1e5)):
-        plant = Plant(
-            slider(), law, world=wall(0.0, restitution=0.5), collisions=BALL, v=[2.0]
-        )
+        plant = Plant(slider(), law, world=wall(0.0, restitution=0.5), collisions=BALL, v=[2.0])
         ends.append(plant.reset([0.0], [2.0]).v[0])
     assert ends[0] == ends[1] == pytest.approx(-1.0, rel=1e-9)
 
@@ -266,7 +264,7 @@ def test_level_under_load_breaks_away_beside_a_contact(contact_model: str) -> No
 
 
 def test_directed_viscosity_gives_two_terminal_speeds_on_a_floor() -> None:
-    """v = (F - F_c - mu m g) / b with the b of the direction."""
+    """Speed (F - F_c - mu m g) / b with the b of the direction."""
     mu, level = 0.1, 1.0
     law = on_x(level, viscous=2.0, viscous_negative=8.0)
     plant = cart_plant(law, mu=mu)
@@ -289,6 +287,30 @@ def test_directed_viscosity_slows_a_cart_in_closed_form(dt: float) -> None:
     plant.reset([0.0, 0.1], [-1.0, 0.0])
     state = plant.step([0.0, 0.0], 0.05)
     assert -1e-2 < state.v[0] <= 0.0  # monotone, within a few time constants of 1 ms
+
+
+@pytest.mark.parametrize('kind', ['dry', 'lugre'])
+def test_joint_of_a_floating_robot_rubs_while_it_stands_on_the_floor(kind: str) -> None:
+    """A box on the floor with a level pole, whose joint friction carries."""
+    base = robots.body('base', 8.0, (0.0, 0.0, 0.0), (0.05, 0.06, 0.07))
+    pole = robots.rod('pole', 1.0, 0.4)
+    joint = robots.joint('pitch', 'revolute', 'base', 'pole', axis=robots.Y, limits=WIDE)
+    model = build_model(robots.robot('box', [pole], [joint], base=base), floating_base=True)
+    law: Any = DryFriction(('pitch',), *np.array([[0.1], [5.0], [5.0], [1.2], [0.05]]))
+    if kind == 'lugre':
+        law = LuGreFriction(law, np.array(1e4), np.array(50.0))
+    shape = [CollisionShape('base', 'box', (0.4, 0.4, 0.2))]
+    q = np.array([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0, 0.0])
+    plant = Plant(model, law, world=floor(), collisions=shape, q=q)
+    state = plant.step(np.zeros(7), 1.0)
+    moment = 9.81 * 0.2
+    assert sum(c.force[2] for c in state.contacts) == pytest.approx(9.0 * 9.81, rel=1e-4)
+    assert not state.tau_friction[:6].any(), 'the base rubs nowhere'
+    assert state.tau_friction[6] == pytest.approx(moment, rel=1e-4)
+    give = 0.0 if kind == 'dry' else moment / 1e4
+    assert plant.deflection[6] == pytest.approx(give, rel=1e-3)
+    assert give <= abs(state.q[7]) + 1e-12 and abs(state.q[7]) < 2.0 * give + 1e-9
+    assert np.abs(state.v).max() < 1e-5
 
 
 def test_friction_under_load_holds_an_arm_on_a_limit_and_a_table() -> None:
