@@ -52,14 +52,31 @@ KERNEL_OPTIONS: dict[str, Any] = {
     'error_model': 'numpy',
     'fastmath': {'contract'},
 }
+COUNTING: dict[str, Any] = {**KERNEL_OPTIONS, '_nrt': True}
+LEAN: dict[str, Any] = {**KERNEL_OPTIONS, '_nrt': False}
 
 
 def kernel(function: _F) -> _F:
     """Compile a function that Python calls; the compiled code is kept between runs."""
+    return _kept(function, COUNTING)
+
+
+def lean_kernel(function: _F) -> _F:
+    """
+    Compile as `kernel` does a function that makes no arrays.
+
+    It does not count references to arrays, which in short steps takes longer than the numbers.
+    What it calls, unless it is a `kernel`, must make none either; numba refuses to compile it else.
+
+    """
+    return _kept(function, LEAN)
+
+
+def _kept(function: _F, options: dict[str, Any]) -> _F:
     previous = _config.CACHE_DIR
     _config.CACHE_DIR = str(cache_directory(Path(function.__code__.co_filename).parent))
     try:
-        return cast(_F, numba.njit(cache=True, **KERNEL_OPTIONS)(function))
+        return cast(_F, numba.njit(cache=True, **options)(function))
     finally:
         _config.CACHE_DIR = previous
 

@@ -21,10 +21,10 @@ from typing import Any, cast, TypeVar
 
 import numba
 
-from robot_dynamics_ros.core.jit import KERNEL_OPTIONS
+from robot_dynamics_ros.core.jit import LEAN
 
 _OPTIONS: dict[str, Any] = {
-    **KERNEL_OPTIONS,
+    **LEAN,
     'no_cpython_wrapper': True,
     'no_cfunc_wrapper': True,
 }
@@ -32,7 +32,7 @@ _F = TypeVar('_F', bound=Callable[..., Any])
 
 
 def part(function: _F) -> _F:
-    """Compile a part of kernels, without the entry for calls from Python, which takes long."""
+    """Compile a part of lean kernels, without the entry from Python, which takes long."""
     return cast(_F, numba.njit(**_OPTIONS)(function))
 
 

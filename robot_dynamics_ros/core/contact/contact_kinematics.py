@@ -40,7 +40,7 @@ from robot_dynamics_ros.core.contact.contact_layout import (
     SHAPE,
 )
 from robot_dynamics_ros.core.dynamics.world_kinematics import O, R, world_poses
-from robot_dynamics_ros.core.jit import inner, kernel
+from robot_dynamics_ros.core.jit import inner, lean_kernel
 from robot_dynamics_ros.core.model.kernel_layout import (
     FREE,
     IV,
@@ -117,7 +117,7 @@ def place_contact(row: Vector, work: Matrix, place: Vector) -> float:
     return gap
 
 
-@kernel
+@lean_kernel
 def place_contacts(candidates: Matrix, work: Matrix, gap: Vector, place: Matrix) -> None:
     """Place every candidate, see `place_contact`."""
     for c in range(candidates.shape[0]):

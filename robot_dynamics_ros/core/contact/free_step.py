@@ -57,7 +57,7 @@ from robot_dynamics_ros.core.dynamics.aba import aba_kernel
 from robot_dynamics_ros.core.dynamics.external_wrench import external_efforts_kernel
 from robot_dynamics_ros.core.dynamics.joint_transform import is_finite
 from robot_dynamics_ros.core.dynamics.mimic_dynamics import mimic_dynamics_kernel
-from robot_dynamics_ros.core.jit import kernel
+from robot_dynamics_ros.core.jit import lean_kernel
 from robot_dynamics_ros.core.model.kernel_layout import MIMIC
 
 
@@ -175,7 +175,7 @@ def free_step(
     return status
 
 
-@kernel
+@lean_kernel
 def free_sequence(
     robot: Matrix,
     work: Matrix,

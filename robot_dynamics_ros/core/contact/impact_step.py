@@ -72,7 +72,7 @@ from robot_dynamics_ros.core.contact.touch_search import (
     NOT_FINITE,
     place_all,
 )
-from robot_dynamics_ros.core.jit import kernel
+from robot_dynamics_ros.core.jit import lean_kernel
 
 
 @piece
@@ -87,7 +87,7 @@ def _settle(s: StepArrays) -> bool:
     return adopt_gaps(s.gaps, s.marks, first)
 
 
-@kernel
+@lean_kernel
 def contact_sequence(
     s: StepArrays, h: float, count: int, tau: Matrix, q: Matrix, v: Matrix
 ) -> int:

@@ -101,7 +101,7 @@ from robot_dynamics_ros.core.contact.dense import (
 )
 from robot_dynamics_ros.core.contact.soft_problem import SOFTNESS, unbalanced
 from robot_dynamics_ros.core.friction.bristle_step import REACH, STIFFNESS
-from robot_dynamics_ros.core.jit import kernel
+from robot_dynamics_ros.core.jit import lean_kernel
 
 TOLERANCE = 1e-10
 """Residual at which the rounds end."""
@@ -175,7 +175,7 @@ def _prepare(
     return size
 
 
-@kernel
+@lean_kernel
 def solve_contacts(
     mass: Matrix,
     momentum: Vector,

@@ -63,7 +63,7 @@ SOFTNESS = 1e-5
 
 @part
 def _smooth_row(joint: Matrix, h: float, i: int, v: float, force: Vector, tangent: Matrix) -> None:
-    """Add what bristles and viscous friction of joint `i` take from the momentum, and the slope."""
+    """Add what bristles and viscous friction of joint `i` take off the momentum, and the slope."""
     if v < 0.0:
         force[i] += joint[BACKWARD_DAMPING, i] * v
         tangent[i, i] += joint[BACKWARD_DAMPING, i]

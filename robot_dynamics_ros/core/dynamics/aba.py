@@ -63,7 +63,7 @@ from robot_dynamics_ros.core.dynamics.mimic_dynamics import (
 )
 from robot_dynamics_ros.core.dynamics.samples import as_samples, in_parallel, refuse_non_finite
 from robot_dynamics_ros.core.exceptions import SingularMassMatrixError
-from robot_dynamics_ros.core.jit import inner, kernel, Quick
+from robot_dynamics_ros.core.jit import inner, kernel, lean_kernel, Quick
 from robot_dynamics_ros.core.model.kernel_layout import (
     ARMATURE,
     FREE,
@@ -263,7 +263,7 @@ def _bias_to_parent(work: Matrix, i: int, p: int) -> None:
         )
 
 
-@kernel
+@lean_kernel
 def aba_kernel(robot: Matrix, work: Matrix, q: Vector, v: Vector, tau: Vector, a: Vector) -> int:
     """
     Write the accelerations to `a`.

@@ -39,7 +39,7 @@ import numpy as np
 from robot_dynamics_ros.core.arrays import as_vector, Matrix, Vector
 from robot_dynamics_ros.core.dynamics.joint_transform import E, is_finite, local_pose, P
 from robot_dynamics_ros.core.dynamics.samples import as_samples, in_parallel, refuse_non_finite
-from robot_dynamics_ros.core.jit import inner, kernel, Quick
+from robot_dynamics_ros.core.jit import inner, kernel, lean_kernel, Quick
 from robot_dynamics_ros.core.model.kernel_layout import (
     ARMATURE,
     FREE,
@@ -213,7 +213,7 @@ def _add_column(robot: Matrix, work: Matrix, i: int, column: int, mass: Matrix) 
         up = int(robot[o, PARENT])
 
 
-@kernel
+@lean_kernel
 def crba_kernel(robot: Matrix, work: Matrix, q: Vector, mass: Matrix) -> bool:
     """Write the mass matrix of one sample to `mass`; return whether all numbers are finite."""
     n = int(robot[0, NBODIES])

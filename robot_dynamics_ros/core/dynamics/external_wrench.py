@@ -33,7 +33,7 @@ from robot_dynamics_ros.core.dynamics.joint_transform import (
     wrench_to_parent,
 )
 from robot_dynamics_ros.core.dynamics.samples import refuse_non_finite
-from robot_dynamics_ros.core.jit import kernel
+from robot_dynamics_ros.core.jit import lean_kernel
 from robot_dynamics_ros.core.model.kernel_layout import LINK, NBODIES, PUBLIC
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 
@@ -41,7 +41,7 @@ WRENCH = 15
 """First of six columns of a body's row: the wrench on it and on all that it carries."""
 
 
-@kernel
+@lean_kernel
 def external_efforts_kernel(
     robot: Matrix, work: Matrix, q: Vector, f_ext: Matrix, tau: Vector
 ) -> bool:

@@ -65,7 +65,7 @@ from robot_dynamics_ros.core.dynamics.joint_transform import (
 )
 from robot_dynamics_ros.core.dynamics.rnea_block import rnea_block_kernel
 from robot_dynamics_ros.core.dynamics.samples import as_samples, in_parallel, refuse_non_finite
-from robot_dynamics_ros.core.jit import inner, kernel, Quick
+from robot_dynamics_ros.core.jit import inner, lean_kernel, Quick
 from robot_dynamics_ros.core.model.kernel_layout import (
     ARMATURE,
     FIRST_MOMENT,
@@ -211,7 +211,7 @@ def _body_wrench(robot: Matrix, i: int, work: Matrix) -> None:
     work[i, WRENCH + 5] = ixz * dx + iyz * dy + izz * dz + wx * ly - wy * lx + hx * ay - hy * ax
 
 
-@kernel
+@lean_kernel
 def rnea_kernel(robot: Matrix, work: Matrix, q: Vector, v: Vector, a: Vector, tau: Vector) -> bool:
     """Write the efforts of one sample to `tau`; return whether all numbers are finite."""
     n = int(robot[0, NBODIES])
