@@ -66,7 +66,7 @@ def lean_kernel(function: _F) -> _F:
     Compile as `kernel` does a function that makes no arrays.
 
     It does not count references to arrays, which in short steps takes longer than the numbers.
-    What it calls, unless it is a `kernel`, must make none either; numba refuses to compile it else.
+    What it calls, unless it is a `kernel`, must make none either, or numba refuses to compile it.
 
     """
     return _kept(function, LEAN)

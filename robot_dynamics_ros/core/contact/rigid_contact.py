@@ -65,6 +65,7 @@ from robot_dynamics_ros.core.contact.contact_law import (
     STICK,
 )
 from robot_dynamics_ros.core.contact.contact_layout import (
+    BRUSH_DEFLECTION,
     BRUSH_LAW,
     BRUSH_WORK,
     CHANGE,
@@ -114,7 +115,8 @@ REST = 1e-12
 
 _ROUNDS = 60
 _NEWTON_STEPS = 30
-_SEARCHES = 30
+_SEARCHES = 60
+_SECANTS = 6
 _DISC_AGAIN = 6
 _HARDER = 1e3
 
@@ -167,11 +169,12 @@ def _prepare(
         if level > 0.0:
             free = abs(vectors[FREE_VELOCITY, i]) * mass[i, i]
             size = max(size, min(free, level) / math.sqrt(mass[i, i]))
-        if joint[HAS_SLOPE, i] != 0.0:
+        if joint[HAS_SLOPE, i] != 0.0 and joint[BRUSH_LAW + STIFFNESS, i] > 0.0:
             stiffness = joint[BRUSH_LAW + STIFFNESS, i]
             reach = max(joint[BRUSH_WORK + REACH, i], joint[BRUSH_WORK + REACH + 1, i])
             free = abs(vectors[FREE_VELOCITY, i]) * mass[i, i]
-            size = max(size, min(free, h * stiffness * reach) / math.sqrt(mass[i, i]))
+            held = max(abs(joint[BRUSH_DEFLECTION, i]), min(free / (h * stiffness), reach))
+            size = max(size, h * stiffness * held / math.sqrt(mass[i, i]))
     return size
 
 
@@ -328,6 +331,9 @@ def solve_contacts(
                 if not low_slope < high_slope:
                     break
                 alpha = low + (high - low) * low_slope / (low_slope - high_slope)
+                if search > _SECANTS and search % 2 == 0:
+                    # a joint that is to stick is a step in the slope, steep and narrow
+                    alpha = 0.5 * (low + high)
             failed = not new < norm and not start < 0.0
             if failed and math.sqrt(norm) <= rounding:
                 # rounding; the change stays, and trial is made for it again
