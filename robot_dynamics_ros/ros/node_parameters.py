@@ -163,7 +163,8 @@ class ForwardSimulationParameters(RobotParameters):
     sensors_seed: int = parameter('Seed of the noise.', 0, low=0, high=2**31 - 1)
     joint_stiffness: tuple[float, ...] = parameter(
         'Stiffness of elastic joints between motor and link, in the order of joints; empty for '
-        'rigid ones. Their motors have the inertia of armature or drives_file.',
+        'rigid ones. Their motors have the inertia of armature or drives_file and '
+        'carry the friction.',
         (),
         unit='N m/rad | N/m',
         low=1e-3,
@@ -224,19 +225,10 @@ class ForwardSimulationParameters(RobotParameters):
                 raise ConfigurationError(
                     f'friction_model {self.friction_model} needs friction_source file'
                 )
-            if self.world_file or self.self_collision or self.joint_stiffness:
-                raise ConfigurationError(
-                    f'friction_model {self.friction_model} does not go together with world_file, '
-                    'self_collision or joint_stiffness'
-                )
         length = sum(x * x for x in self.initial_base_pose[3:]) ** 0.5
         if abs(length - 1.0) > 1e-3:
             raise ConfigurationError(
                 f'the quaternion of initial_base_pose has length {length:.4g}, expected 1'
-            )
-        if self.joint_stiffness and (self.world_file or self.floating_base):
-            raise ConfigurationError(
-                'joint_stiffness does not go together with world_file or floating_base'
             )
         if self.joint_stiffness and not (self.armature or self.drives_file):
             raise ConfigurationError(
@@ -244,8 +236,6 @@ class ForwardSimulationParameters(RobotParameters):
             )
         if self.joint_damping and not self.joint_stiffness:
             raise ConfigurationError('joint_damping is for elastic joints: set joint_stiffness')
-        if self.floating_base and self.friction_source != 'none':
-            raise ConfigurationError('friction_source has to be none with floating_base')
 
 
 @dataclass(frozen=True)

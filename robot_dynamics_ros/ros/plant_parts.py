@@ -15,6 +15,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from robot_dynamics_ros.core.arrays import Vector
@@ -31,8 +34,6 @@ from robot_dynamics_ros.core.model.robot_model import driven_joints, neutral, Ro
 from robot_dynamics_ros.core.simulation.contact_wrenches import require_clear_start
 from robot_dynamics_ros.core.simulation.elastic_joints import ElasticJoints
 from robot_dynamics_ros.core.simulation.elastic_plant import ElasticPlant
-from robot_dynamics_ros.core.simulation.elastic_robot import ElasticRobot
-from robot_dynamics_ros.core.simulation.friction_plant import FrictionPlant, plant_with_friction
 from robot_dynamics_ros.core.simulation.hardware import SimulatedHardware
 from robot_dynamics_ros.core.simulation.plant import Plant, PlantState
 from robot_dynamics_ros.core.simulation.world import World
@@ -43,7 +44,6 @@ from robot_dynamics_ros.ros.robot_source import (
     resolved_path,
     xacro_arguments,
 )
-from robot_dynamics_ros.ros.torque_settings import in_model_order
 
 
 class PlantParts:
@@ -113,54 +113,45 @@ class PlantParts:
             State to go on from; the initial one by default.
 
         """
+        plant = self._plant(model)
+        if state is None:
+            require_clear_start(plant.reset(self._initial(model)).contacts)
+        elif isinstance(plant, ElasticPlant) and state.motors is not None:
+            motors = state.motors
+            plant.reset(state.q, state.v, state.time, theta=motors.theta, v_motor=motors.v)
+        else:
+            plant.reset(state.q, state.v, state.time)
         return SimulatedHardware(
-            self._elastic(model, state)
-            if self._parameters.joint_stiffness
-            else self._rigid(model, state),
+            plant,
             effort_limit=self._effort_limit(model),
             drives=self._drives,
             sensors=self._new_sensors(),
         )
 
-    def _rigid(self, model: RobotModel, state: PlantState | None) -> Plant | FrictionPlant:
+    def _plant(self, model: RobotModel) -> Plant | ElasticPlant:
         parameters = self._parameters
-        plant = plant_with_friction(
+        options: dict[str, Any] = {
+            'world': self._world,
+            'collisions': self._shapes,
+            'self_collision': parameters.self_collision,
+            'disabled_pairs': self._disabled_pairs,
+            'contact_model': parameters.contact_model,
+            'joint_limits': parameters.position_limits,
+            'dt_internal': parameters.longest_step,
+            'integrator': parameters.integrator,
+        }
+        if not parameters.joint_stiffness:
+            return Plant(model, self._friction, **options)
+        joints = ElasticJoints.of_joints(
             model,
-            self._friction,
-            world=self._world,
-            collisions=self._shapes,
-            self_collision=parameters.self_collision,
-            disabled_pairs=self._disabled_pairs,
-            contact_model=parameters.contact_model,
-            joint_limits=parameters.position_limits,
-            dt_internal=parameters.longest_step,
-            integrator=parameters.integrator,
+            self._by_name(model, parameters.joint_stiffness),
+            self._by_name(model, parameters.joint_damping),
         )
-        if state is None:
-            require_clear_start(plant.reset(self._initial(model)).contacts)
-        else:
-            plant.reset(state.q, state.v, state.time)
-        return plant
+        return ElasticPlant(model, joints, self._friction, **options)
 
-    def _elastic(self, model: RobotModel, state: PlantState | None) -> ElasticRobot:
-        parameters = self._parameters
-        joints = ElasticJoints.from_model(
-            model,
-            in_model_order(parameters, model, parameters.joint_stiffness),
-            in_model_order(parameters, model, parameters.joint_damping) or 0.0,
-        )
-        plant = ElasticPlant(
-            model,
-            joints,
-            self._friction if isinstance(self._friction, DryFriction) else None,
-            dt_internal=parameters.longest_step,
-            integrator='implicit' if parameters.integrator == 'semi_implicit' else 'rk4',
-        )
-        if state is None:
-            plant.reset(self._initial(model))
-        else:  # the springs relaxed
-            plant.reset(state.q, state.v, time=state.time)
-        return ElasticRobot(plant)
+    def _by_name(self, model: RobotModel, values: Sequence[float]) -> dict[str, float]:
+        """Return values by joint, in the order of ``joints``; empty for none."""
+        return dict(zip(joint_order(self._parameters, model), values)) if values else {}
 
     def _initial(self, model: RobotModel) -> Vector:
         """Return the configuration at the start."""
@@ -208,5 +199,5 @@ class PlantParts:
             return DryFriction.from_model(self.model)
         if parameters.friction_source == 'file':
             file = resolved_path(parameters.friction_file)
-            return read_friction_law(parameters.friction_model, file, self.model.joint_names)
+            return read_friction_law(parameters.friction_model, file, self._names)
         return None

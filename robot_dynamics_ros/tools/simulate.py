@@ -44,6 +44,7 @@ from robot_dynamics_ros.tools.argument_types import (
     whole_number_between,
 )
 from robot_dynamics_ros.tools.robot_arguments import (
+    add_armature_argument,
     add_friction_argument,
     add_payload_arguments,
     add_robot_arguments,
@@ -172,6 +173,15 @@ def _add_robot(group: Any) -> None:
         help='how joints stick: exactly, or on bristles that give way; dry by default',
     )
     group.add_argument('--drives', metavar='FILE', help='YAML file of the drives')
+    add_armature_argument(group)
+    for name, what in (('--joint-stiffness', 'stiffness'), ('--joint-damping', 'damping')):
+        group.add_argument(
+            name,
+            nargs='+',
+            metavar='VALUE',
+            help=f'{what} of elastic joints, of all in order or as NAME=VALUE; others are rigid. '
+            'Their motors have the inertia of --armature or --drives',
+        )
     group.add_argument('--sensors', metavar='FILE', help='YAML file of the sensors')
     group.add_argument(
         '--seed', type=whole_number_between(0), default=0, metavar='N', help='of their noise'
@@ -278,7 +288,8 @@ def _facts(args: argparse.Namespace, q: Any) -> dict[str, Any]:
         'file', 'world', 'collisions', 'self_collision', 'disabled_pairs', 'contact_model',
         'controller', 'kp', 'kd', 'passive',
         'scenario', 'trajectory', 'amplitude', 'time_scale', 'rate', 'step', 'integrator',
-        'friction', 'drives', 'sensors', 'seed', 'payload', 'joint_limits', 'floating_base',
+        'friction', 'friction_model', 'armature', 'joint_stiffness', 'joint_damping', 'drives',
+        'sensors', 'seed', 'payload', 'joint_limits', 'floating_base',
         'push', 'gravity',
     )  # fmt: skip
     facts = {key: getattr(args, key) for key in keys}

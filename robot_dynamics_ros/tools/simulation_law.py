@@ -62,7 +62,7 @@ def make_law(
         If the law is not for this robot, a gain is refused or a passive joint unknown.
 
     """
-    model, names = hardware.plant.model, hardware.joint_names
+    model, names = hardware.model, hardware.joint_names
     n = len(names)
     for name in args.passive:
         if name not in names:

@@ -35,12 +35,15 @@ from robot_dynamics_ros.core.model.robot_model import driven_joints, neutral, Ro
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.core.simulation.closed_loop import Push
 from robot_dynamics_ros.core.simulation.contact_wrenches import require_clear_start
-from robot_dynamics_ros.core.simulation.friction_plant import plant_with_friction
+from robot_dynamics_ros.core.simulation.elastic_joints import ElasticJoints
+from robot_dynamics_ros.core.simulation.elastic_plant import ElasticPlant
 from robot_dynamics_ros.core.simulation.hardware import SimulatedHardware
+from robot_dynamics_ros.core.simulation.plant import Plant
 from robot_dynamics_ros.core.simulation.world import World
 from robot_dynamics_ros.core.trajectory.scenarios import N_JOINTS, scenario
 from robot_dynamics_ros.tools.robot_arguments import (
     loaded_model,
+    parse_armature,
     parse_xacro_args,
     robot_options,
 )
@@ -87,7 +90,12 @@ def load_model(args: argparse.Namespace) -> RobotModel:
         If nothing of it moves.
 
     """
-    model = load_urdf(args.file, **robot_options(args), gravity=tuple(args.gravity))
+    model = load_urdf(
+        args.file,
+        **robot_options(args),
+        gravity=tuple(args.gravity),
+        armature=parse_armature(args.armature),
+    )
     if model.nv == 0:
         raise ConfigurationError(f"robot '{model.name}' has no joint that moves")
     return loaded_model(model, args)
@@ -250,6 +258,10 @@ def make_hardware(
     names = driven_joints(model)
     drives = None if args.drives is None else read_drive_file(args.drives, names)
     if drives is not None:
+        if args.armature:
+            raise ConfigurationError(
+                '--armature and --drives both state the inertia of the rotors; give one of them'
+            )
         model = model.with_armature(dict(zip(names, drives.reflected_inertia.tolist())))
     sensors = None
     if args.sensors is not None:
@@ -264,18 +276,22 @@ def make_hardware(
                 f"robot '{model.name}' has no collision shapes, so it touches nothing; "
                 '--collisions none says that this is meant'
             )
-    plant = plant_with_friction(
-        model,
-        _friction(args, model),
-        world=world,
-        collisions=shapes,
-        self_collision=args.self_collision,
-        disabled_pairs=args.disabled_pairs and read_disabled_pairs(args.disabled_pairs),
-        contact_model=args.contact_model,
-        joint_limits=args.joint_limits,
-        dt_internal=args.step,
-        integrator=args.integrator,
-    )
+    options: dict[str, Any] = {
+        'world': world,
+        'collisions': shapes,
+        'self_collision': args.self_collision,
+        'disabled_pairs': args.disabled_pairs and read_disabled_pairs(args.disabled_pairs),
+        'contact_model': args.contact_model,
+        'joint_limits': args.joint_limits,
+        'dt_internal': args.step,
+        'integrator': args.integrator,
+    }
+    friction, elastic = _friction(args, model), _elastic(args, model)
+    plant: Plant | ElasticPlant
+    if elastic is None:
+        plant = Plant(model, friction, **options)
+    else:
+        plant = ElasticPlant(model, elastic, friction, **options)
     plant.reset(start.q, start.v)
     require_clear_start(plant.state.contacts)
     return SimulatedHardware(plant, drives=drives, sensors=sensors)
@@ -289,4 +305,28 @@ def _friction(args: argparse.Namespace, model: RobotModel) -> JointFrictionLaw |
         return None
     if source == 'urdf':
         return DryFriction.from_model(model)
-    return read_friction_law(law, source, model.joint_names)
+    return read_friction_law(law, source, driven_joints(model))
+
+
+def _elastic(args: argparse.Namespace, model: RobotModel) -> ElasticJoints | None:
+    """Return the elastic joints, or None."""
+    if args.joint_stiffness is None:
+        if args.joint_damping is not None:
+            raise ConfigurationError('--joint-damping is for elastic joints: --joint-stiffness')
+        return None
+    values = []
+    for option, texts in (
+        ('--joint-stiffness', args.joint_stiffness),
+        ('--joint-damping', args.joint_damping),
+    ):
+        values.append(_by_name(option, texts or (), driven_joints(model)))
+    return ElasticJoints.of_joints(model, *values)
+
+
+def _by_name(option: str, texts: Sequence[str], names: Sequence[str]) -> dict[str, float]:
+    """Return values by name: those that are given, or of all joints in order."""
+    if len(texts) == 0:
+        return {}
+    x = np.full(len(names), np.nan)
+    _put(option, texts, x, names, 0)
+    return {name: value for name, value in zip(names, x.tolist()) if not np.isnan(value)}

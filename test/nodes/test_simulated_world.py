@@ -230,7 +230,7 @@ def test_elastic_joint_swings_with_its_own_frequency(graph: Graph, folder: Path)
         push = 50.0 if count <= 5 else 0.0
         commands.publish(Float64MultiArray(data=[weight + push]))
         assert graph.spin_until(lambda: node.counts['commands'] == count)  # noqa: B023
-        stretch.append(node.hardware.plant._plant.state.tau_joint[0])
+        stretch.append(node.hardware.state.motors.tau_joint[0])
     swing = np.array(stretch[5:])
     swing -= swing.mean()
     up = np.flatnonzero((swing[:-1] < 0.0) & (swing[1:] >= 0.0))
@@ -259,6 +259,59 @@ def test_bristles_carry_the_arm_without_any_command(graph: Graph) -> None:
     assert np.abs(states[-1].velocity).max() < 1e-4
 
 
+def test_bristles_elastic_joints_and_a_floor_go_together(graph: Graph, folder: Path) -> None:
+    """A block that its motor lets down: the floor carries what the bristles do not hold."""
+    (folder / 'friction.yaml').write_text(
+        'friction:\n  lift: {coulomb: 6.0, bristle_stiffness: 1.0e+5, bristle_damping: 300.0, '
+        'load_coefficient: 0.05, viscous: 20.0, viscous_negative: 40.0}\n'
+    )
+    wrenches = graph.collect(WrenchStamped, f'{NODE}/contacts/block')
+    states = graph.collect(JointState, 'joint_states')
+    node = simulated(
+        graph,
+        folder / 'slider.urdf',
+        world_file=FLOOR,
+        self_collision=True,
+        initial_positions=[0.15],
+        friction_source='file',
+        friction_file=str(folder / 'friction.yaml'),
+        friction_model='lugre',
+        armature=[0.5],
+        joint_stiffness=[2000.0],
+        joint_damping=[40.0],
+    )
+    assert graph.spin_until(lambda: wrenches and wrenches[-1].wrench.force.z > 0.0)
+    graph.spin_for(0.7)
+    state = node.hardware.state
+    assert states[-1].position[0] == pytest.approx(0.1, abs=1e-6), 'the radius'
+    weight = 2.0 * 9.81
+    assert wrenches[-1].wrench.force.z + state.motors.tau_joint[0] == pytest.approx(
+        weight, rel=1e-3
+    )
+    # The motor slid down, so its friction still carries a part of the block.
+    assert 0.0 < state.motors.tau_joint[0] < 6.0 * 1.5
+    assert state.tau_friction[0] == pytest.approx(-state.motors.tau_joint[0], rel=1e-2)
+
+
+def test_floating_robot_has_joint_friction(graph: Graph, folder: Path) -> None:
+    (folder / 'friction.yaml').write_text('friction:\n  pole: {coulomb: 0.2, viscous: 0.1}\n')
+    node = simulated(
+        graph,
+        folder / 'box.urdf',
+        floating_base=True,
+        initial_base_pose=[0.0, 0.0, 0.15, 0.0, 0.0, 0.0, 1.0],
+        world_file=FLOOR,
+        friction_source='file',
+        friction_file=str(folder / 'friction.yaml'),
+        armature=[0.01],
+        joint_stiffness=[10.0],
+    )
+    assert graph.spin_until(lambda: node.hardware.state.time > 0.5)
+    state = node.hardware.state
+    assert sum(c.force[2] for c in state.contacts) == pytest.approx(3.1 * 9.81, rel=1e-3)
+    assert state.tau_friction.shape == (7,) and not state.tau_friction[:6].any()
+
+
 def test_drives_and_sensors_make_it_like_a_real_arm(graph: Graph) -> None:
     states = graph.collect(JointState, 'joint_states')
     node = simulated(
@@ -283,7 +336,6 @@ def test_drives_and_sensors_make_it_like_a_real_arm(graph: Graph) -> None:
     ('parameters', 'said'),
     [
         ({'world_file': 'nowhere.yaml'}, "there is no file 'nowhere.yaml'"),
-        ({'floating_base': True, 'friction_source': 'urdf'}, 'friction_source has to be none'),
         (
             {'joint_stiffness': [1e4] * 5, 'armature': [0.1] * 6},
             'joint_stiffness has 5 entries, expected 6',
@@ -291,15 +343,6 @@ def test_drives_and_sensors_make_it_like_a_real_arm(graph: Graph) -> None:
         ({'joint_stiffness': [1e4] * 6}, 'set armature or drives_file'),
         ({'joint_damping': [1.0] * 6}, 'set joint_stiffness'),
         ({'friction_model': 'lugre'}, 'friction_model lugre needs friction_source file'),
-        (
-            {
-                'friction_model': 'dahl',
-                'friction_source': 'file',
-                'friction_file': 'package://robot_dynamics_ros/config/es5_friction.yaml',
-                'world_file': FLOOR,
-            },
-            'friction_model dahl does not go together with world_file',
-        ),
         (
             {'world_file': FLOOR, 'initial_positions': [0.0, -1.5, 0.0, 0.0, 0.0, 0.0]},
             "m inside 'floor'; move the robot",

@@ -271,6 +271,34 @@ def test_friction_law_can_be_chosen(law: str, capsys: pytest.CaptureFixture[str]
     assert abs(balance['rest']) < 0.02 * abs(balance['friction'])
 
 
+def test_bristles_elastic_joints_and_a_wall_go_together(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    friction = config_path('es5_friction.yaml')
+    report = report_of(
+        capsys, ES5, '--controller', 'hold', '--q', *'0 1.2 -1.2 0 0 0'.split(),
+        '--world', config_path('worlds/wall.yaml'), '--push', 'link_6', 200, 0, 0, 0.1, 0.8,
+        '--friction', friction, '--friction-model', 'lugre', '--self-collision',
+        '--drives', config_path('es5_drives.yaml'), '--joint-stiffness', 'joint_2=8e4',
+        'joint_3=5e4', '--joint-damping', 'joint_2=100', 'joint_3=60', '--duration', 0.9,
+    )  # fmt: skip
+    assert report['contacts'] and report['contacts'][0]['surface'] == 'wall'
+    balance = report['energy']
+    assert balance['friction'] < 0.0
+    assert abs(balance['rest']) < 0.02 * (abs(balance['friction']) + abs(balance['pushes']))
+
+
+def test_elastic_joint_is_in_the_balance(capsys: pytest.CaptureFixture[str]) -> None:
+    """Undamped springs and their rotors swing; nothing is lost."""
+    report = report_of(
+        capsys, PLANAR, '--controller', 'none', '--armature', 'joint_1=0.2', '--armature',
+        'joint_2=0.1', '--joint-stiffness', '3000', '1000', '--q', '0.3', '0.4', '--duration', 1,
+    )  # fmt: skip
+    balance = report['energy']
+    assert abs(balance['rest']) < 1e-3
+    assert abs(balance['friction']) < 1e-12
+
+
 def test_crate_sticks_to_the_slope(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / 'crate.urdf'
     path.write_text(CRATE)
@@ -316,6 +344,14 @@ def test_crate_sticks_to_the_slope(tmp_path: Path, capsys: pytest.CaptureFixture
         (
             (ES5, '--friction', config_path('es5_friction.yaml'), '--friction-model', 'dahl'),
             "Dahl's model has no static level",
+        ),
+        ((PLANAR, '--joint-stiffness', '1', '2', '3'), '--joint-stiffness has 3 numbers'),
+        ((PLANAR, '--joint-stiffness', '1e3', '1e3'), 'an elastic joint needs a motor_inertia'),
+        ((PLANAR, '--joint-stiffness', 'knee=1'), "no coordinate 'knee'"),
+        ((PLANAR, '--joint-damping', '1', '1'), '--joint-damping is for elastic joints'),
+        (
+            (ES5, '--armature', 'joint_1=1', '--drives', config_path('es5_drives.yaml')),
+            '--armature and --drives both state',
         ),
         ((ES5, '--friction-model', 'lugre'), '--friction-model lugre needs --friction FILE'),
     ],

@@ -24,6 +24,8 @@ normal first and two tangents. All is in the *kernel frame* of the body, see `ke
 
 from __future__ import annotations
 
+from robot_dynamics_ros.core.friction.bristle_step import LAW_ROWS, WORK_ROWS
+
 # Candidate, one row each
 BODY = 0
 """Kernel body that has the point."""
@@ -70,8 +72,20 @@ UPPER_OFFSET = 7
 UPPER_IMPULSE = 8
 DAMPING = 9
 """What viscous friction adds to the diagonal of the mass matrix."""
+BACKWARD_DAMPING = 10
+"""What it adds besides, of either sign, where the velocity is negative."""
+DRAG = 11
+"""Impulse of viscous friction that is known before the step, with the sign of the velocity."""
+HAS_SLOPE = 12
+"""Whether bristles, or what viscous friction adds backwards, act at the joint."""
+BRUSH_DEFLECTION = 13
+"""Deflection of the bristles at the start of the step, see `bristle_step` [rad | m]."""
+BRUSH_LAW = 14
+"""First of the rows of the law of the bristles; its stiffness is zero where there are none."""
+BRUSH_WORK = BRUSH_LAW + LAW_ROWS
+"""First of the rows that the law of the bristles works with."""
 
-JOINT_ROWS = 10
+JOINT_ROWS = BRUSH_WORK + WORK_ROWS
 
 # Columns of the law of an active contact
 MU = 0
@@ -120,7 +134,7 @@ DIRECT = 4
 VECTORS = HALF + 3 * DIRECT
 
 # Rows of the solver's small array: three vectors of numbers, then the Delassus matrix
-SLOPE = 0
+CONTACT_SLOPE = 0
 SLIP = 1
 LAMBDA = 2
 DELASSUS = 3

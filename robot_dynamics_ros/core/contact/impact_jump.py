@@ -46,6 +46,7 @@ from robot_dynamics_ros.core.contact.contact_kinematics import (
 from robot_dynamics_ros.core.contact.contact_layout import (
     DAMPING,
     DRY_IMPULSE,
+    HAS_SLOPE,
     IS_COMPLIANT,
     JOINT_ROWS,
     LEVEL_NEGATIVE,
@@ -62,6 +63,7 @@ from robot_dynamics_ros.core.contact.contact_layout import (
 )
 from robot_dynamics_ros.core.contact.contact_layout import FRICTION as FRICTION_COEFFICIENT
 from robot_dynamics_ros.core.contact.dense import cholesky, cholesky_solve
+from robot_dynamics_ros.core.contact.joint_spring import stretch_springs
 from robot_dynamics_ros.core.contact.moreau_step import CLOSED
 from robot_dynamics_ros.core.contact.rigid_contact import solve_contacts
 from robot_dynamics_ros.core.contact.step_arrays import (
@@ -90,6 +92,8 @@ from robot_dynamics_ros.core.contact.step_arrays import (
     SHOCK_AT,
     SHOCKED,
     SOLVER,
+    SPRING,
+    SPRINGS,
     STAGE,
     StepArrays,
     TANGENT,
@@ -151,7 +155,7 @@ def _load_impact(s: StepArrays, h: float) -> tuple[int, bool, bool]:
     limited = False
     e = s.options[LIMIT_RESTITUTION]
     for i in range(n):
-        for row in (LEVEL_POSITIVE, LEVEL_NEGATIVE, DRY_IMPULSE, DAMPING):
+        for row in (LEVEL_POSITIVE, LEVEL_NEGATIVE, DRY_IMPULSE, DAMPING, HAS_SLOPE):
             s.vs[JOINT + row, i] = 0.0
         for upper in range(2):
             on = UPPER_ON if upper else LOWER_ON
@@ -191,6 +195,10 @@ def _free_acceleration(s: StepArrays) -> bool:
     rnea_kernel(s.robot, s.work, s.qs[Q], s.vs[V_], fall, s.vs[BIAS])
     for i in range(n):
         fall[i] = s.vs[TAU, i] - s.vs[BIAS, i]
+    if s.options[SPRINGS] != 0.0:
+        stretch_springs(s.constants, s.marks, s.qs, s.vs)
+        for i in range(n):
+            fall[i] += s.vs[SPRING, i]
     if cholesky(s.squares[MASS], s.squares[FACTOR]) >= 0:
         return False
     cholesky_solve(s.squares[FACTOR], fall)

@@ -52,6 +52,7 @@ from robot_dynamics_ros.core.contact.step_arrays import (
     RESIDUAL,
     REST,
     SOLVER,
+    SPRINGS,
     StepArrays,
     TANGENT,
     TAU,
@@ -115,7 +116,8 @@ def contact_sequence(
                     active = list_active(s)
                     has_rows = False
                     acts = True
-                    if active > 0:
+                    is_joint = active > 0 or s.options[SPRINGS] != 0.0
+                    if is_joint:
                         has_rows = begin_contacts(s, active, length)
                     else:
                         acts = load_effort(s)
@@ -137,7 +139,7 @@ def contact_sequence(
                             return -2
                         s.report[RESIDUAL] = max(s.report[RESIDUAL], residual)
                         s.report[ITERATIONS] += iterations
-                        if active > 0:
+                        if is_joint:
                             end_contacts(s, active, has_rows, length)
                         else:
                             end_jointwise(s, length)
@@ -161,7 +163,8 @@ def advance_sequence(
     s: StepArrays, h: float, count: int, tau: Matrix, q: Matrix, v: Matrix
 ) -> int:
     """Move on as `contact_sequence` does, with `free_sequence` where nothing can touch or rub."""
-    if len(s.candidates) or s.options[FRICTION] or s.options[LIMITS]:
+    options = s.options
+    if len(s.candidates) or options[FRICTION] or options[LIMITS] or options[SPRINGS]:
         return int(contact_sequence(s, h, count, tau, q, v))
     return int(
         free_sequence(

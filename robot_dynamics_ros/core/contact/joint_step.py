@@ -28,8 +28,14 @@ from robot_dynamics_ros.core.arrays import Matrix
 from robot_dynamics_ros.core.contact.compiled_part import part, piece
 from robot_dynamics_ros.core.contact.configuration_step import step_configuration
 from robot_dynamics_ros.core.contact.contact_layout import (
+    BACKWARD_DAMPING,
+    BRUSH_DEFLECTION,
+    BRUSH_LAW,
+    BRUSH_WORK,
     DAMPING,
+    DRAG,
     DRY_IMPULSE,
+    HAS_SLOPE,
     LEVEL_NEGATIVE,
     LEVEL_POSITIVE,
     LOWER_IMPULSE,
@@ -40,17 +46,22 @@ from robot_dynamics_ros.core.contact.contact_layout import (
     UPPER_ON,
 )
 from robot_dynamics_ros.core.contact.step_arrays import (
+    BRUSH_STIFFNESS,
     COORDINATE,
     COULOMB_NEGATIVE,
     COULOMB_POSITIVE,
+    DEFLECTION,
+    DEFLECTION_NEW,
     DISPLACEMENT,
     DRY,
     DRY_NEW,
     FRICTION,
     GAP,
     IS_ACTIVE,
+    IS_MOTOR,
     JOINT,
     LIMITS,
+    LOAD_COEFFICIENT,
     MASS,
     MOMENTUM,
     Q,
@@ -59,17 +70,29 @@ from robot_dynamics_ros.core.contact.step_arrays import (
     REACTION,
     REACTION_NEW,
     SEMI_IMPLICIT,
+    SPRING,
     STAGE,
     STATIC_RATIO,
     StepArrays,
     STRIBECK_SPEED,
+    TAU,
     V_,
     V_AHEAD,
     V_NEW,
     VISCOUS,
+    VISCOUS_NEGATIVE,
     WHOLE_STEP,
 )
 from robot_dynamics_ros.core.dynamics.crba import crba_kernel
+from robot_dynamics_ros.core.friction.bristle_step import (
+    bristle_torque,
+    LAW_ROWS,
+    LEVEL,
+    prepare_bristle,
+    relax_bristle,
+    TORQUE,
+    WORK_ROWS,
+)
 
 OPEN = 1e-5
 """Gap above which a contact is taken as closed only because it will close in this step [m]."""
@@ -97,11 +120,13 @@ def load_joint_rows(s: StepArrays, h: float) -> bool:
     has_limits: bool = s.options[LIMITS] != 0.0
     has_rows = has_friction
     for i in range(vs.shape[1]):
-        vs[JOINT + DAMPING, i] = 0.0
         vs[JOINT + LOWER_ON, i] = 0.0
         vs[JOINT + UPPER_ON, i] = 0.0
         if has_friction:
-            _load_friction(vs, s.constants, s.squares[MASS, i, i], i, h)
+            if s.constants[BRUSH_STIFFNESS, i] > 0.0:
+                _load_bristles(vs, s.constants, i, h)
+            else:
+                _load_friction(vs, s.constants, s.squares[MASS, i, i], i, h)
         if has_limits and _load_limits(s, i, h):
             has_rows = True
     return has_rows
@@ -111,15 +136,56 @@ def load_joint_rows(s: StepArrays, h: float) -> bool:
 def _load_friction(vs: Matrix, constants: Matrix, inertia: float, i: int, h: float) -> None:
     """Write levels, damping and guess of the friction at one joint."""
     v = vs[V_, i]
-    damping = h * constants[VISCOUS, i]
-    theta = 1.0 if damping > inertia else 0.5
-    vs[JOINT + DAMPING, i] = theta * damping
+    forward = h * constants[VISCOUS, i]
+    backward = h * constants[VISCOUS_NEGATIVE, i]
+    theta = 1.0 if max(forward, backward) > inertia else 0.5
+    vs[JOINT + DAMPING, i] = theta * forward
+    vs[JOINT + BACKWARD_DAMPING, i] = theta * (backward - forward)
+    vs[JOINT + HAS_SLOPE, i] = 0.0 if backward == forward else 1.0
+    viscous = (backward if v < 0.0 else forward) * v
+    vs[JOINT + DRAG, i] = (1.0 - theta) * viscous
     speed = v / constants[STRIBECK_SPEED, i]
     rise = h * (1.0 + (constants[STATIC_RATIO, i] - 1.0) * math.exp(-speed * speed))
-    vs[JOINT + LEVEL_POSITIVE, i] = constants[COULOMB_POSITIVE, i] * rise
-    vs[JOINT + LEVEL_NEGATIVE, i] = constants[COULOMB_NEGATIVE, i] * rise
-    viscous = constants[VISCOUS, i] * v
-    vs[JOINT + DRY_IMPULSE, i] = -h * (vs[DRY, i] - viscous)
+    loaded = _load_rise(vs, constants, i)
+    vs[JOINT + LEVEL_POSITIVE, i] = (constants[COULOMB_POSITIVE, i] + loaded) * rise
+    vs[JOINT + LEVEL_NEGATIVE, i] = (constants[COULOMB_NEGATIVE, i] + loaded) * rise
+    vs[JOINT + DRY_IMPULSE, i] = viscous - h * vs[DRY, i]
+
+
+@piece
+def _load_rise(vs: Matrix, constants: Matrix, i: int) -> float:
+    """Return how much the torque in the transmission raises the levels of friction there."""
+    load = vs[SPRING, i] if constants[IS_MOTOR, i] != 0.0 else vs[TAU, i]
+    rise: float = constants[LOAD_COEFFICIENT, i] * abs(load)
+    return rise
+
+
+@part
+def _load_bristles(vs: Matrix, constants: Matrix, i: int, h: float) -> None:
+    """Write the law of the bristles at one joint, as it is in this step."""
+    vs[JOINT + HAS_SLOPE, i] = 1.0
+    law = vs[JOINT + BRUSH_LAW : JOINT + BRUSH_LAW + LAW_ROWS]
+    for row in range(LAW_ROWS):
+        law[row, i] = constants[row, i]
+    rise = _load_rise(vs, constants, i)
+    law[LEVEL, i] += rise
+    law[LEVEL + 1, i] += rise
+    deflection = vs[JOINT + BRUSH_DEFLECTION]
+    deflection[i] = vs[DEFLECTION, i]
+    work = vs[JOINT + BRUSH_WORK : JOINT + BRUSH_WORK + WORK_ROWS]
+    prepare_bristle(law, work, i, h, deflection, vs[V_, i])
+
+
+@part
+def _keep_bristles(vs: Matrix, i: int, h: float) -> None:
+    """Write torque and deflection of the bristles at one joint after a step."""
+    law = vs[JOINT + BRUSH_LAW : JOINT + BRUSH_LAW + LAW_ROWS]
+    work = vs[JOINT + BRUSH_WORK : JOINT + BRUSH_WORK + WORK_ROWS]
+    v = vs[V_NEW, i]
+    bristle_torque(law, work, i, h, vs[JOINT + BRUSH_DEFLECTION, i], v, True)
+    vs[DRY_NEW, i] = work[TORQUE, i]
+    vs[DEFLECTION_NEW, i] = vs[JOINT + BRUSH_DEFLECTION, i]
+    relax_bristle(law, work, i, h, vs[DEFLECTION_NEW], v)
 
 
 @piece
@@ -150,10 +216,15 @@ def keep_joint_forces(s: StepArrays, h: float) -> None:
     for i in range(vs.shape[1]):
         vs[DRY_NEW, i] = 0.0
         if has_friction:
-            implicit = vs[JOINT + DAMPING, i] / h
-            explicit = s.constants[VISCOUS, i] - implicit
-            viscous = implicit * vs[V_NEW, i] + explicit * vs[V_, i]
-            vs[DRY_NEW, i] = viscous - vs[JOINT + DRY_IMPULSE, i] / h
+            if s.constants[BRUSH_STIFFNESS, i] > 0.0:
+                _keep_bristles(vs, i, h)
+            else:
+                v = vs[V_NEW, i]
+                damping = vs[JOINT + DAMPING, i]
+                if v < 0.0:
+                    damping += vs[JOINT + BACKWARD_DAMPING, i]
+                impulse = damping * v + vs[JOINT + DRAG, i] - vs[JOINT + DRY_IMPULSE, i]
+                vs[DRY_NEW, i] = impulse / h
         reaction = 0.0
         if vs[JOINT + LOWER_ON, i] != 0.0:
             reaction += vs[JOINT + LOWER_IMPULSE, i]
@@ -178,8 +249,7 @@ def begin_jointwise(s: StepArrays, h: float) -> bool:
     for i in range(n):
         vs[STAGE, i] = vs[V_NEW, i]
     for i in range(n):
-        total = h * (vs[DRY, i] - vs[REACTION, i])
-        total -= (h * s.constants[VISCOUS, i] - vs[JOINT + DAMPING, i]) * vs[V_, i]
+        total = h * (vs[DRY, i] - vs[REACTION, i]) - vs[JOINT + DRAG, i]
         for j in range(n):
             total += mass[i, j] * vs[STAGE, j]
         vs[MOMENTUM, i] = total

@@ -58,9 +58,9 @@ from robot_dynamics_ros.core.contact.contact_kinematics import (
 from robot_dynamics_ros.core.contact.contact_layout import (
     BODY,
     BRISTLE,
-    DAMPING,
     DEPTH,
     DISSIPATION,
+    DRAG,
     IS_COMPLIANT,
     MU,
     NORMAL_DISSIPATION,
@@ -73,6 +73,7 @@ from robot_dynamics_ros.core.contact.contact_layout import (
 from robot_dynamics_ros.core.contact.contact_layout import (
     FRICTION as FRICTION_COEFFICIENT,
 )
+from robot_dynamics_ros.core.contact.joint_spring import couple_springs, stretch_springs
 from robot_dynamics_ros.core.contact.joint_step import (
     keep_joint_forces,
     load_joint_rows,
@@ -102,6 +103,7 @@ from robot_dynamics_ros.core.contact.step_arrays import (
     Q_AHEAD,
     Q_MIDDLE,
     Q_NEW,
+    SPRINGS,
     STAGE,
     StepArrays,
     TAU,
@@ -109,7 +111,6 @@ from robot_dynamics_ros.core.contact.step_arrays import (
     V_AHEAD,
     V_MIDDLE,
     V_NEW,
-    VISCOUS,
     WHOLE_STEP,
 )
 from robot_dynamics_ros.core.dynamics.crba import posed_crba_kernel
@@ -212,6 +213,12 @@ def _share_offset(
 
 
 @piece
+def is_end_step(s: StepArrays, count: int) -> bool:
+    """Whether a step moves with the velocity at its end, not with the mean velocity."""
+    return count > 0 and (s.options[COMPLIANT] != 0.0 or s.options[AFTER_IMPACT] != 0.0)
+
+
+@piece
 def begin_contacts(s: StepArrays, count: int, h: float) -> bool:
     """
     Pose the step with the `count` active contacts.
@@ -241,18 +248,23 @@ def begin_contacts(s: StepArrays, count: int, h: float) -> bool:
         external_efforts_kernel(s.robot, s.work, qs[Q_MIDDLE], s.wrenches, vs[GENERALIZED])
     if s.options[COMPLIANT] == 0.0:
         step_configuration(s.robot, qs[Q], v, ahead, h, qs[Q_AHEAD])
-        _load_offsets(s, count, h)
+        if count > 0:
+            _load_offsets(s, count, h)
+    if s.options[SPRINGS] != 0.0:
+        stretch_springs(s.constants, s.marks, s.qs, vs)
     has_rows = load_joint_rows(s, h)
     for i in range(n):
         total = h * (vs[TAU, i] - vs[BIAS, i])
         if s.options[EXTERNAL] != 0.0:
             total += h * vs[GENERALIZED, i]
         if s.options[FRICTION] != 0.0:
-            total -= (h * s.constants[VISCOUS, i] - vs[JOINT + DAMPING, i]) * v[i]
+            total -= vs[JOINT + DRAG, i]
         for j in range(n):
             total += mass[i, j] * ahead[j]
         vs[MOMENTUM, i] = total
         v_new[i] = v[i] + h * vs[ACCELERATION, i]
+    if s.options[SPRINGS] != 0.0:
+        couple_springs(s.constants, vs, mass, h, is_end_step(s, count))
     return has_rows
 
 
@@ -264,10 +276,10 @@ def end_contacts(s: StepArrays, count: int, has_rows: bool, h: float) -> None:
     v_new = vs[V_NEW]
     keep_joint_forces(s, h)
     _keep_contact_forces(s, count, h)
-    if s.options[COMPLIANT] != 0.0:
+    if is_end_step(s, count) and s.options[AFTER_IMPACT] == 0.0:
         compliant_displacement(s, count, has_rows, h)
         step_configuration(s.robot, s.qs[Q], vs[STAGE], vs[STAGE], h, s.qs[Q_NEW])
-    elif s.options[AFTER_IMPACT] != 0.0:
+    elif is_end_step(s, count):
         step_configuration(s.robot, s.qs[Q], v_new, v_new, h, s.qs[Q_NEW])
         for i in range(v.size):
             vs[DISPLACEMENT, i] = h * v_new[i]

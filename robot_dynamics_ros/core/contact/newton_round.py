@@ -20,7 +20,8 @@ do not make the error ten times smaller (chord method): while the same contacts 
 round needs two evaluations of the forces and nothing else.
 
 Far from the solution the step is as long as the derivative along it stays negative: the search for
-its zero, by regula falsi (Illinois), ends where a tenth is left of it.
+its zero, by regula falsi (Illinois), ends where a tenth is left of it. Joints that are to stick make
+it jump, steep and narrow, which needs bisections too.
 
 References
 ----------
@@ -47,7 +48,8 @@ from robot_dynamics_ros.core.contact.dense import lu_factor, lu_solve
 from robot_dynamics_ros.core.contact.soft_problem import unbalanced
 
 _NEWTON_STEPS = 60
-_SEARCHES = 30
+_SEARCHES = 60
+_SECANTS = 6
 _CHORD = 0.01
 _SEARCHED = 0.01
 
@@ -111,6 +113,8 @@ def _search(
         if not low_slope < high_slope:
             break
         alpha = low + (high - low) * low_slope / (low_slope - high_slope)
+        if search > _SECANTS and search % 2 == 0:
+            alpha = 0.5 * (low + high)
     return new, start < 0.0
 
 

@@ -62,6 +62,9 @@ import math
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.contact.compiled_part import part, piece
 from robot_dynamics_ros.core.contact.contact_layout import (
+    BRUSH_DEFLECTION,
+    BRUSH_LAW,
+    BRUSH_WORK,
     CHANGE,
     DAMPING,
     DIRECT,
@@ -70,6 +73,7 @@ from robot_dynamics_ros.core.contact.contact_layout import (
     FULL_MU,
     GUESS,
     HALF,
+    HAS_SLOPE,
     IS_COMPLIANT,
     LEVEL_NEGATIVE,
     LEVEL_POSITIVE,
@@ -93,6 +97,7 @@ from robot_dynamics_ros.core.contact.dense import (
 from robot_dynamics_ros.core.contact.multiplier_rounds import multiplier_rounds, TOLERANCE
 from robot_dynamics_ros.core.contact.soft_problem import SOFTNESS
 from robot_dynamics_ros.core.contact.stick_solution import stick_solution
+from robot_dynamics_ros.core.friction.bristle_step import REACH, STIFFNESS
 from robot_dynamics_ros.core.jit import kernel
 
 MOTION = 1e-6
@@ -121,6 +126,7 @@ def _prepare(
     tangent: Matrix,
     factor: Matrix,
     vectors: Matrix,
+    h: float,
 ) -> float:
     """
     Write free velocity, mobilities and penalties.
@@ -158,6 +164,12 @@ def _prepare(
         if level > 0.0:
             free = abs(vectors[FREE_VELOCITY, i]) * mass[i, i]
             size = max(size, min(free, level) / math.sqrt(mass[i, i]))
+        if joint[HAS_SLOPE, i] != 0.0 and joint[BRUSH_LAW + STIFFNESS, i] > 0.0:
+            stiffness = joint[BRUSH_LAW + STIFFNESS, i]
+            reach = max(joint[BRUSH_WORK + REACH, i], joint[BRUSH_WORK + REACH + 1, i])
+            free = abs(vectors[FREE_VELOCITY, i]) * mass[i, i]
+            held = max(abs(joint[BRUSH_DEFLECTION, i]), min(free / (h * stiffness), reach))
+            size = max(size, h * stiffness * held / math.sqrt(mass[i, i]))
     return size
 
 
@@ -305,11 +317,11 @@ def solve_contacts(
     count : int
         Number of contacts.
     joint : ndarray, shape (JOINT_ROWS, nv)
-        Limits, dry friction and damping; the impulses are guesses and results.
+        Limits, friction and damping; the impulses are guesses and results.
     has_joint_rows : bool
-        Whether there are limits or dry friction.
+        Whether there are limits or friction.
     h : float
-        Length of the step, for compliant contacts [s].
+        Length of the step, for compliant contacts and bristles [s].
     v : ndarray, shape (nv,)
         In: a guess; out: the velocity.
     impulse : ndarray, shape (>= count, 3)
@@ -320,14 +332,20 @@ def solve_contacts(
     Returns
     -------
     residual : float
-        See above; -1 if the mass matrix is singular.
+        See above; -1 if the mass matrix is singular or the motion is not finite.
     iterations : int
         Number of matrices that were factored, other than the mass matrix.
 
     """
-    free_size = _prepare(mass, momentum, rows, offset, law, count, joint, tangent, factor, vectors)
+    free_size = _prepare(
+        mass, momentum, rows, offset, law, count, joint, tangent, factor, vectors, h
+    )
     if free_size < 0.0:
         return -1.0, 0
+    if count == 0 and not has_joint_rows:
+        for i in range(v.size):
+            v[i] = vectors[FREE_VELOCITY, i]
+        return 0.0, 1
     iterations = 0
     residual = 0.0
     may_stick = 0 < count <= DIRECT and not has_joint_rows and law[0, IS_COMPLIANT] == 0.0
@@ -339,6 +357,8 @@ def solve_contacts(
                     _forget(joint, v, impulse, count)
             motion = _first_guess(mass, momentum, rows, offset, law, count, joint, v, vectors)
             size = max(free_size, MOTION * math.sqrt(motion))
+            if size == math.inf:
+                return -1.0, 0
             residual = math.inf
             if may_stick and attempt == 0:
                 residual = _stick(

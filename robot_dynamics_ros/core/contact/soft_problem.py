@@ -26,10 +26,16 @@ from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.contact.compiled_part import part
 from robot_dynamics_ros.core.contact.contact_law import contact_impulse
 from robot_dynamics_ros.core.contact.contact_layout import (
+    BACKWARD_DAMPING,
+    BRUSH_DEFLECTION,
+    BRUSH_LAW,
+    BRUSH_WORK,
+    CONTACT_SLOPE,
     DAMPING,
     DRY_IMPULSE,
     DRY_TRIAL,
     GUESS,
+    HAS_SLOPE,
     LEVEL_NEGATIVE,
     LEVEL_POSITIVE,
     LOWER_IMPULSE,
@@ -38,11 +44,18 @@ from robot_dynamics_ros.core.contact.contact_layout import (
     LOWER_TRIAL,
     REFERENCE,
     REMAINDER,
-    SLOPE,
     UPPER_IMPULSE,
     UPPER_OFFSET,
     UPPER_ON,
     UPPER_TRIAL,
+)
+from robot_dynamics_ros.core.friction.bristle_step import (
+    bristle_torque,
+    LAW_ROWS,
+    SLOPE,
+    STIFFNESS,
+    TORQUE,
+    WORK_ROWS,
 )
 
 SOFTNESS = 1e-5
@@ -50,20 +63,42 @@ SOFTNESS = 1e-5
 
 
 @part
+def _smooth_row(joint: Matrix, h: float, i: int, v: float, force: Vector) -> float:
+    """Add what bristles and viscous friction of joint `i` take off; return the slope of it."""
+    total: float = 0.0
+    if v < 0.0:
+        force[i] += joint[BACKWARD_DAMPING, i] * v
+        total += joint[BACKWARD_DAMPING, i]
+    if joint[BRUSH_LAW + STIFFNESS, i] == 0.0:
+        return total
+    law = joint[BRUSH_LAW : BRUSH_LAW + LAW_ROWS]
+    work = joint[BRUSH_WORK : BRUSH_WORK + WORK_ROWS]
+    z = joint[BRUSH_DEFLECTION, i]
+    # At v = 0 the torque is the same on both sides; the slope is that of the side ahead.
+    bristle_torque(law, work, i, h, z, v, force[i] + h * law[STIFFNESS, i] * z <= 0.0)
+    force[i] += h * work[TORQUE, i]
+    total += h * work[SLOPE, i]
+    return total
+
+
+@part
 def _joint_rows(
     joint: Matrix,
     mass: Matrix,
+    h: float,
     change: Vector,
     force: Vector,
     tangent: Matrix,
     vectors: Matrix,
     with_slopes: bool,
 ) -> None:
-    """Take limits and dry friction off the unbalanced momentum, and add their slopes if wanted."""
+    """Take limits and friction off the unbalanced momentum, and add their slopes if wanted."""
     for i in range(change.size):
         slope = 0.0
         rho = mass[i, i] / SOFTNESS
         v = vectors[GUESS, i] + change[i]
+        if joint[HAS_SLOPE, i] != 0.0:
+            slope += _smooth_row(joint, h, i, v, force)
         positive = joint[LEVEL_POSITIVE, i]
         negative = joint[LEVEL_NEGATIVE, i]
         if positive > 0.0 or negative > 0.0:
@@ -157,7 +192,7 @@ def unbalanced(
             for j in range(n):
                 tangent[i, j] = mass[i, j]
             tangent[i, i] += joint[DAMPING, i]
-    slope = small[SLOPE]
+    slope = small[CONTACT_SLOPE]
     for c in range(count):
         at = 3 * c
         u0 = law[c, REFERENCE]
@@ -178,7 +213,7 @@ def unbalanced(
         if with_slopes:
             _add_slope(rows, at, slope, tangent)
     if has_joint_rows:
-        _joint_rows(joint, mass, change, force, tangent, vectors, with_slopes)
+        _joint_rows(joint, mass, h, change, force, tangent, vectors, with_slopes)
     square: float = 0.0
     for i in range(n):
         square += force[i] * force[i] / mass[i, i]

@@ -21,6 +21,7 @@ All are made once; a step allocates nothing. A thread needs arrays of its own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +34,7 @@ from robot_dynamics_ros.core.contact.contact_layout import (
     SMALL_SHAPE,
     VECTORS,
 )
+from robot_dynamics_ros.core.friction.bristle_step import LAW_ROWS
 from robot_dynamics_ros.core.model.kernel_layout import IQ, IV, MULTIPLIER
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 
@@ -49,7 +51,9 @@ WHOLE_STEP = 6
 """Length of the steps before they are cut at impacts [s]."""
 AFTER_IMPACT = 7
 """Whether the step goes on after an impact from which something hops for less than a step."""
-OPTIONS = 8
+SPRINGS = 8
+"""Whether joints are elastic, see `joint_spring`."""
+OPTIONS = 9
 
 # Rows of the configurations
 Q = 0
@@ -87,7 +91,14 @@ GENERALIZED = 19
 V_BEFORE = 20
 SHOCK = 21
 """Impulse of the joint limits in impacts during the step."""
-JOINT = 22
+DEFLECTION = 22
+"""Deflection of the bristles in the joints [rad | m]."""
+DEFLECTION_NEW = 23
+SPRING = 24
+"""Torque of the springs of elastic joints at the start of the step, on links and on motors."""
+SPRING_STEP = 25
+"""Impulse of the springs that is known before the step, on links; their coupling, on motors."""
+JOINT = 26
 """First of the rows of limits and dry friction, see `contact_layout`."""
 SOLVER = JOINT + JOINT_ROWS
 """First of the rows that the solver works with, see `rigid_contact`."""
@@ -111,15 +122,25 @@ EXTERNAL_WORK = 4
 REPORTS = 5
 
 
-# Rows of what is constant at the joints
+# Rows of what is constant at the joints: the first are those of the packed friction laws
 VISCOUS = 0
 COULOMB_POSITIVE = 1
 COULOMB_NEGATIVE = 2
 STATIC_RATIO = 3
 STRIBECK_SPEED = 4
-LOWER = 5
-UPPER = 6
-CONSTANTS = 7
+VISCOUS_NEGATIVE = 5
+BRUSH_STIFFNESS = 6
+"""Zero at joints without bristles."""
+LOWER = LAW_ROWS
+UPPER = LAW_ROWS + 1
+LOAD_COEFFICIENT = LAW_ROWS + 2
+MOTOR = LAW_ROWS + 3
+"""Degree of freedom of the motor that a spring ties to this one, or -1."""
+SPRING_STIFFNESS = LAW_ROWS + 4
+"""Of the spring between the two, in the column of the link."""
+SPRING_DAMPING = LAW_ROWS + 5
+IS_MOTOR = LAW_ROWS + 6
+CONSTANTS = LAW_ROWS + 7
 
 # Rows of the gaps
 GAP = 0
@@ -167,6 +188,27 @@ CUTS = 9
 SHOCKED = 10
 """Whether there were impacts since the start of the last step."""
 CUT_WIDTH = 11
+
+
+class Spring(NamedTuple):
+    """
+    The spring of an elastic joint, between two degrees of freedom of one coordinate each.
+
+    Attributes
+    ----------
+    link, motor : int
+        Degrees of freedom.
+    stiffness : float
+        [N m/rad | N/m]
+    damping : float
+        [N m s/rad | N s/m]
+
+    """
+
+    link: int
+    motor: int
+    stiffness: float
+    damping: float
 
 
 class StepArrays(NamedTuple):
@@ -239,6 +281,8 @@ def step_arrays(
     model: RobotModel,
     candidates: Matrix,
     friction: Matrix | None = None,
+    load_coefficient: Vector | None = None,
+    springs: Sequence[Spring] = (),
     *,
     has_limits: bool = False,
     limit_restitution: float = 0.0,
@@ -254,8 +298,12 @@ def step_arrays(
         The robot.
     candidates : ndarray, shape (n, WIDTH)
         Possible contacts, see `contact_layout`.
-    friction : ndarray, shape (5, nv), optional
-        See `DryFriction.packed`.
+    friction : ndarray, shape (6, nv) or (9, nv), optional
+        See `DryFriction.packed`, `LuGreFriction.packed` and `DahlFriction.packed`.
+    load_coefficient : ndarray, shape (nv,), optional
+        Rise of the levels of friction with the load; none by default.
+    springs : sequence of Spring
+        Springs of elastic joints.
     has_limits : bool
         Whether the position limits stop the joints.
     limit_restitution : float
@@ -271,6 +319,7 @@ def step_arrays(
     options[LIMITS] = has_limits
     options[COMPLIANT] = is_compliant
     options[LIMIT_RESTITUTION] = limit_restitution
+    options[SPRINGS] = bool(springs)
     kept = max(count, 1)
     marks = np.zeros((MARKS, max(count + 2 * n, kept)), dtype=np.int64)
     marks[COORDINATE] = -1
@@ -279,8 +328,14 @@ def step_arrays(
             marks[COORDINATE, int(row[IV])] = int(row[IQ])
     constants = np.zeros((CONSTANTS, n))
     if friction is not None:
-        constants[:LOWER] = friction[:LOWER]
-    constants[LOWER:] = model.limits.lower, model.limits.upper
+        constants[: len(friction)] = friction
+    if load_coefficient is not None:
+        constants[LOAD_COEFFICIENT] = load_coefficient
+    constants[LOWER : UPPER + 1] = model.limits.lower, model.limits.upper
+    constants[MOTOR] = -1.0
+    for spring in springs:
+        constants[MOTOR:IS_MOTOR, spring.link] = spring[1:]
+        constants[IS_MOTOR, spring.motor] = 1.0
     return StepArrays(
         robot=model.kernel,
         work=np.zeros(model.work_shape),

@@ -27,6 +27,7 @@ from __future__ import annotations
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.contact.compiled_part import part, piece
 from robot_dynamics_ros.core.contact.contact_kinematics import place_contacts, poses_kernel
+from robot_dynamics_ros.core.contact.joint_spring import spring_loss
 from robot_dynamics_ros.core.contact.moreau_step import CLOSED
 from robot_dynamics_ros.core.contact.step_arrays import (
     ACCELERATION,
@@ -40,6 +41,8 @@ from robot_dynamics_ros.core.contact.step_arrays import (
     COMPLIANT,
     COORDINATE,
     CUTS,
+    DEFLECTION,
+    DEFLECTION_NEW,
     DISPLACEMENT,
     DRY,
     DRY_NEW,
@@ -70,6 +73,7 @@ from robot_dynamics_ros.core.contact.step_arrays import (
     SHOCK_AT,
     SHOCKED,
     SIDE,
+    SPRINGS,
     StepArrays,
     STEPS,
     TAU,
@@ -330,6 +334,11 @@ def commit(s: StepArrays) -> bool:
         vs[V_, i] = vs[V_NEW, i]
         vs[DRY, i] = vs[DRY_NEW, i]
         vs[REACTION, i] = vs[REACTION_NEW, i]
+    if s.options[FRICTION] != 0.0:
+        for i in range(vs.shape[1]):
+            vs[DEFLECTION, i] = vs[DEFLECTION_NEW, i]
+    if s.options[SPRINGS] != 0.0:
+        by_friction -= spring_loss(s.constants, s.marks, s.qs, vs, h)
     works[BY_ACTUATORS] += by_actuators
     works[BY_FRICTION] += by_friction
     works[BY_LIMITS] += by_limits

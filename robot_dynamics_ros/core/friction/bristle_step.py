@@ -31,8 +31,8 @@ the velocity :math:`v^+` at its end, ``x = dt v+`` and
 is a function of :math:`v^+` alone when the level is taken at the velocity before the step. It
 rises monotonically, with the slope :math:`(\sigma_0 \Delta t + \sigma_1)\,(u^+)^p + b`. Hence
 ``M (v+ - v_free) + dt (tau+ - tau_held) = 0`` is the condition for the minimum of a strictly
-convex function: there is one solution for any step, and Newton's method with a line search along
-the slope finds it with all joints coupled.
+convex function: there is one solution for any step. It is found together with contacts and limits,
+see `rigid_contact`.
 
 When a joint starts to slide, `g` falls below :math:`\sigma_0 |z|` and the brush relaxes while the
 joint goes on, :math:`u < 0`. The torque of the step then takes :math:`\sigma_0 z` as it was, and
@@ -56,11 +56,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from robot_dynamics_ros.core.arrays import Matrix, Vector
-from robot_dynamics_ros.core.dynamics.mass_matrix_inverse import factor, solve
-from robot_dynamics_ros.core.jit import inner, kernel
+from robot_dynamics_ros.core.jit import inner
 
 # Rows of the packed law: the first six are those of `DryFriction.packed`.
 VISCOUS = 0
@@ -74,33 +71,18 @@ DAMPING = 7
 EXPONENT = 8
 LAW_ROWS = 9
 
-# Rows of the work array; each pair is for positive and for negative velocity. A solver of its own,
-# as one with contacts, calls `prepare_bristle` once, `bristle_torque` for each velocity that it
-# tries, and `relax_bristle` in the end.
-_REACH = 0
+# Rows of the work array; each pair is for positive and for negative velocity. A solver calls
+# `prepare_bristle` once, `bristle_torque` for each velocity that it tries, and `relax_bristle` in
+# the end.
+REACH = 0
 """Deflection at which the brush slides [rad | m]."""
 _LEFT = 2
 """The value of `u` at the start, not below zero."""
 _LINEAR = 4
 """Viscous friction less the term of the damping while the brush relaxes."""
-_MOMENTUM = 6
-_GRADIENT = 7
-_STEP = 8
-_MASS_STEP = 9
-TORQUE = 10
-SLOPE = 11
-_MATRIX = 12
-
-_MAX_ITERATIONS = 60
-_MAX_HALVINGS = 60
-_TOLERANCE = 1e-13
-_ROUNDING = 1e-9
-"""Below this a residual that no longer falls is the rounding of an ill-conditioned matrix."""
-
-
-def bristle_work(n: int) -> Matrix:
-    """Return the scratch of `bristle_step_kernel` for `n` joints."""
-    return np.zeros((_MATRIX + n, n))
+TORQUE = 6
+SLOPE = 7
+WORK_ROWS = 8
 
 
 @inner
@@ -124,7 +106,7 @@ def bristle_torque(
     """Write torque and slope of joint `i` at the end velocity `v`; `up` is its side at zero."""
     side = 0 if v > 0.0 or (v == 0.0 and up) else 1
     sign = 1.0 - 2.0 * side
-    reach = work[_REACH + side, i]
+    reach = work[REACH + side, i]
     left = work[_LEFT + side, i]
     linear = work[_LINEAR + side, i]
     if reach == 0.0:
@@ -151,7 +133,7 @@ def prepare_bristle(law: Matrix, work: Matrix, i: int, dt: float, z: Vector, v: 
         sign = 1.0 - 2.0 * side
         viscous = law[VISCOUS if side == 0 else VISCOUS_NEGATIVE, i]
         reach = law[LEVEL + side, i] * rise / law[STIFFNESS, i]
-        work[_REACH + side, i] = reach
+        work[REACH + side, i] = reach
         work[_LEFT + side, i] = 0.0
         work[_LINEAR + side, i] = viscous
         if reach == 0.0:
@@ -168,169 +150,9 @@ def prepare_bristle(law: Matrix, work: Matrix, i: int, dt: float, z: Vector, v: 
 def relax_bristle(law: Matrix, work: Matrix, i: int, dt: float, z: Vector, v: float) -> None:
     """Move the deflection of joint `i` on by a step with the end velocity `v`."""
     side = 0 if v > 0.0 else 1
-    reach = work[_REACH + side, i]
+    reach = work[REACH + side, i]
     if reach > 0.0:
         sign = 1.0 - 2.0 * side
         left = 1.0 - sign * z[i] / reach
         way = dt * abs(v) / reach
         z[i] += sign * reach * _released(left, way, law[EXPONENT, i])
-
-
-@inner
-def _evaluate(
-    law: Matrix, work: Matrix, mass: Matrix, dt: float, z: Vector, v_new: Vector
-) -> float:
-    """
-    Write torque, slope and gradient; return the gradient relative to its terms.
-
-    Both are compared over the root of the inertia, so that a joint at rest without a load does not
-    ask for more than the rounding of the others.
-
-    """
-    n = v_new.size
-    largest = 0.0
-    scale = 0.0
-    for i in range(n):
-        rest = -work[_MOMENTUM, i]
-        size = abs(rest)
-        for j in range(n):
-            part = mass[i, j] * v_new[j]
-            rest += part
-            size += abs(part)
-        # At v = 0 the torque is the same on both sides; the slope is that of the side ahead.
-        bristle_torque(
-            law, work, i, dt, z[i], v_new[i], rest + dt * law[STIFFNESS, i] * z[i] <= 0.0
-        )
-        push = dt * work[TORQUE, i]
-        rest += push
-        size += abs(push)
-        work[_GRADIENT, i] = rest
-        largest = max(largest, rest * rest / mass[i, i])
-        scale = max(scale, size * size / mass[i, i])
-    return math.sqrt(largest / scale) if scale > 0.0 else 0.0
-
-
-@inner
-def _derivative(
-    law: Matrix, work: Matrix, mass: Matrix, dt: float, z: Vector, v_new: Vector, way: float
-) -> float:
-    """Return the derivative of the convex function along the step, at a part of the way."""
-    total = 0.0
-    for i in range(v_new.size):
-        step = work[_STEP, i]
-        v = v_new[i] + way * step
-        bristle_torque(law, work, i, dt, z[i], v, step > 0.0)
-        total += step * (way * work[_MASS_STEP, i] + dt * work[TORQUE, i] - work[_MOMENTUM, i])
-        for j in range(v_new.size):
-            total += step * mass[i, j] * v_new[j]
-    return total
-
-
-@inner
-def _search(law: Matrix, work: Matrix, mass: Matrix, dt: float, z: Vector, v_new: Vector) -> float:
-    """Return the part of the Newton step to go; all of it unless that leads too far."""
-    n = v_new.size
-    start = 0.0
-    for i in range(n):
-        start += work[_STEP, i] * work[_GRADIENT, i]
-        moved = 0.0
-        for j in range(n):
-            moved += mass[i, j] * work[_STEP, j]
-        work[_MASS_STEP, i] = moved
-    enough = 0.25 * abs(start)
-    low, high = 0.0, 1.0
-    at_low = start
-    at_high = _derivative(law, work, mass, dt, z, v_new, 1.0)
-    if not at_high > enough:
-        return 1.0
-    way = 1.0
-    for _ in range(_MAX_HALVINGS):
-        way = low + (high - low) * at_low / (at_low - at_high)  # both ends differ in sign
-        way = min(max(way, low + 0.1 * (high - low)), high - 0.1 * (high - low))
-        at_way = _derivative(law, work, mass, dt, z, v_new, way)
-        if abs(at_way) <= enough:
-            break
-        if at_way > 0.0:
-            high, at_high = way, at_way
-        else:
-            low, at_low = way, at_way
-    return way
-
-
-@kernel
-def bristle_step_kernel(
-    law: Matrix,
-    mass: Matrix,
-    v: Vector,
-    v_free: Vector,
-    dt: float,
-    z: Vector,
-    friction: Vector,
-    v_new: Vector,
-    work: Matrix,
-) -> float:
-    """
-    Make the velocity at the end of a step fulfil the law of bristle friction.
-
-    Parameters
-    ----------
-    law : ndarray, shape (9, n)
-        See `LuGreFriction.packed` and `DahlFriction.packed`; with load-dependent levels the
-        result of `loaded_law_kernel`.
-    mass : ndarray, shape (n, n)
-        Mass matrix [kg m^2 | kg].
-    v, v_free : ndarray, shape (n,)
-        Velocity before the step, and at its end with `friction` held [rad/s | m/s].
-    dt : float
-        Length of the step [s].
-    z : ndarray, shape (n,)
-        In and out: deflection of the bristles [rad | m].
-    friction : ndarray, shape (n,)
-        In: friction torque that was held; out: that of the step [N m | N].
-    v_new : ndarray, shape (n,)
-        Out: velocity at the end [rad/s | m/s].
-    work : ndarray
-        From `bristle_work`.
-
-    Returns
-    -------
-    residual : float
-        Largest momentum that is left over in a joint, relative to the largest term of the
-        balances, both over the root of the joint's inertia; 1e-13 or less unless rounding ended
-        the search. Infinite if the mass matrix is singular or a number is not finite.
-
-    """
-    n = v.size
-    matrix = work[_MATRIX:]
-    for i in range(n):
-        prepare_bristle(law, work, i, dt, z, v[i])
-        momentum = dt * friction[i]
-        for j in range(n):
-            momentum += mass[i, j] * v_free[j]
-        work[_MOMENTUM, i] = momentum
-        v_new[i] = v[i]
-    residual = _evaluate(law, work, mass, dt, z, v_new)
-    for _ in range(_MAX_ITERATIONS):
-        if residual <= _TOLERANCE:
-            break
-        for i in range(n):
-            for j in range(n):
-                matrix[i, j] = mass[i, j]
-            matrix[i, i] += dt * work[SLOPE, i]
-            work[_STEP, i] = -work[_GRADIENT, i]
-        if factor(matrix) >= 0:
-            return math.inf
-        solve(matrix, work[_STEP])
-        way = _search(law, work, mass, dt, z, v_new)
-        for i in range(n):
-            v_new[i] += way * work[_STEP, i]
-        last = residual
-        residual = _evaluate(law, work, mass, dt, z, v_new)
-        if last <= residual <= _ROUNDING:
-            break
-    total = residual
-    for i in range(n):
-        friction[i] = work[TORQUE, i]
-        relax_bristle(law, work, i, dt, z, v_new[i])
-        total += friction[i] + v_new[i] + z[i]
-    return residual if math.isfinite(total) else math.inf

@@ -114,7 +114,7 @@ class DahlFriction:
 
     @property
     def packed(self) -> Matrix:
-        """Return the law as rows for `bristle_step_kernel`, shape (9, n)."""
+        """Return the law as rows for the compiled step, shape (9, n); see `bristle_step`."""
         n = len(self.joint_names)
         rest = (self.bristle_stiffness, np.zeros(n), self.exponent)
         return np.vstack((self.sliding.packed, *rest))

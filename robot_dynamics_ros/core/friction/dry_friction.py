@@ -27,7 +27,7 @@ have the sign of `v`: friction only takes energy.
 
 At ``v = 0`` the friction takes any value up to ``F(0)`` that is needed to keep the joint there. A
 joint with such a jump cannot be integrated as a function of velocity: it would chatter. So each
-step solves for the velocity at its end, see `stick_slip`.
+step solves for the velocity at its end, see `rigid_contact`.
 
 References
 ----------
@@ -56,7 +56,6 @@ from robot_dynamics_ros.core.friction.friction_values import (
     require_stated_friction,
     viscous_per_joint,
 )
-from robot_dynamics_ros.core.friction.stick_slip import loaded_law_kernel
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.core.model.robot_model import RobotModel
@@ -157,16 +156,10 @@ class DryFriction:
         Return the law without load as rows for the compiled step, shape (6, n).
 
         The rows are `viscous`, `coulomb_positive`, `coulomb_negative`, `static_ratio`,
-        `stribeck_velocity` and `viscous_negative`; `loaded_law_kernel` raises the levels.
+        `stribeck_velocity` and `viscous_negative`; `loaded` raises the levels.
 
         """
         return np.array([getattr(self, key) for key in _ROWS])
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the law is independent of the load, and viscous both ways alike."""
-        same = np.array_equal(self.viscous, self.viscous_negative)
-        return same and not self.load_coefficient.any()
 
     def levels(self, v: Vector, load: Any = 0.0) -> tuple[Vector, Vector]:
         """
@@ -209,6 +202,5 @@ class DryFriction:
         """
         law = self.packed
         load = as_finite('load', load, (len(self.joint_names),))
-        result = np.empty_like(law)
-        loaded_law_kernel(law, np.array(self.load_coefficient), load, result)
-        return result
+        law[1:3] += self.load_coefficient * np.abs(load)
+        return law

@@ -108,7 +108,7 @@ class LuGreFriction:
 
     @property
     def packed(self) -> Matrix:
-        """Return the law as rows for `bristle_step_kernel`, shape (9, n)."""
+        """Return the law as rows for the compiled step, shape (9, n); see `bristle_step`."""
         rest = (self.bristle_stiffness, self.bristle_damping, np.ones(len(self.joint_names)))
         return np.vstack((self.sliding.packed, *rest))
 

@@ -231,11 +231,16 @@ class _PushedBodies:
 
 
 def energies(record: SimulationRecord) -> tuple[Vector, Vector]:
-    """Return the kinetic and the potential energy, each of shape (n,) [J]."""
+    """
+    Return the kinetic and the potential energy of the links, each of shape (n,) [J].
+
+    To the latter is added what motors and springs of elastic joints have.
+
+    """
     model = record.model
     return (
         kinetic_energy_batch(model, record.q, record.v),
-        potential_energy_batch(model, record.q),
+        potential_energy_batch(model, record.q) + record.motor_energy,
     )
 
 

@@ -41,6 +41,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,8 +50,8 @@ from scipy.linalg import eigh
 
 from robot_dynamics_ros.core.arrays import as_real, frozen, Matrix, Vector
 from robot_dynamics_ros.core.dynamics import crba
-from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.model.robot_model import RobotModel
+from robot_dynamics_ros.core.exceptions import ConfigurationError, UnknownJointError
+from robot_dynamics_ros.core.model.robot_model import driven_joints, RobotModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +109,37 @@ class ElasticJoints:
 
         """
         return cls(model.v_names, stiffness, damping, model.armature)
+
+    @classmethod
+    def of_joints(
+        cls, model: RobotModel, stiffness: Mapping[str, float], damping: Mapping[str, float]
+    ) -> ElasticJoints:
+        """
+        Return elastic joints, given by name; the others are rigid.
+
+        Raises
+        ------
+        ConfigurationError
+            If a value is out of range, an elastic joint has no armature, or damping is given for a
+            joint that is rigid.
+        UnknownJointError
+            If a name is not that of a joint of one coordinate.
+
+        """
+        names = driven_joints(model)
+        for name in (*stiffness, *damping):
+            if name not in names:
+                raise UnknownJointError(name, names)
+        for name in damping:
+            if name not in stiffness:
+                raise ConfigurationError(
+                    f"joint '{name}': damping of an elastic joint needs its stiffness"
+                )
+        return cls.from_model(
+            model,
+            np.array([stiffness.get(name, np.inf) for name in model.v_names]),
+            np.array([damping.get(name, 0.0) for name in model.v_names]),
+        )
 
     @property
     def is_elastic(self) -> Any:
@@ -185,33 +217,6 @@ class ElasticJoints:
         squares[:n] = 0.0  # else the square root of rounding
         frequencies: Vector = np.sqrt(squares)
         return frequencies
-
-
-def largest_stable_step(mass: Matrix, damping: Matrix, stiffness: Matrix) -> float:
-    r"""
-    Return the longest step for which the classical Runge-Kutta method is stable [s].
-
-    It is the largest `h` with :math:`|1 + z + z^2/2 + z^3/6 + z^4/24| \le 1` at :math:`z = h
-    \lambda` for every eigenvalue of ``mass x'' + damping x' + stiffness x = 0``; inf if there is
-    no mode.
-
-    """
-    n = len(mass)
-    inverse = np.linalg.inv(mass)
-    system = np.block([[np.zeros((n, n)), np.eye(n)], [-inverse @ stiffness, -inverse @ damping]])
-    eigenvalues = np.linalg.eigvals(system)
-    size = np.abs(eigenvalues)
-    # The bodily motions give eigenvalues of zero, as far as rounding lets them.
-    eigenvalues = eigenvalues[size > 1e-6 * size.max(initial=0.0)]
-    if not len(eigenvalues):
-        return float(np.inf)
-    unit = eigenvalues / np.abs(eigenvalues)
-    unit = np.minimum(unit.real, 0.0) + 1j * unit.imag
-    radii = np.linspace(0.0, 3.5, 3501)[1:]
-    z = radii[:, np.newaxis] * unit
-    grows = np.abs(1.0 + z * (1.0 + z / 2.0 * (1.0 + z / 3.0 * (1.0 + z / 4.0)))) > 1.0 + 1e-12
-    first = radii[grows.argmax(axis=0)] - 1e-3
-    return float((first / np.abs(eigenvalues)).min())
 
 
 def _check(joint: str, stiffness: float, damping: float, inertia: float) -> None:

@@ -15,104 +15,104 @@
 r"""
 A simulated robot with elastic joints: motor torque in, motion of links and motors out.
 
-The equations stand in `elastic_joints`, the two methods in `elastic_steps`. The explicit one is
-refused where it would be unstable; the message states the longest step that is not.
+The equations stand in `elastic_joints`. They are those of a robot in which the rotor of every
+elastic joint is a body of its own, which turns about a fixed axis with the inertia `B` and is
+coupled to its joint by a spring. So `Plant` solves springs, friction at the motors, position
+limits of the links, contacts and impacts together. In an impact the springs, whose torque is
+finite, do not act: what strikes is the link alone.
 
 """
 
 from __future__ import annotations
 
-from math import ceil
-from typing import Any, NamedTuple
+from dataclasses import replace
+from math import inf, nan
+from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros.core.arrays import as_finite, Vector
-from robot_dynamics_ros.core.dynamics import aba, mass_matrix_inverse
-from robot_dynamics_ros.core.exceptions import (
-    ConfigurationError,
-    NonFiniteError,
-    SingularMassMatrixError,
-)
-from robot_dynamics_ros.core.friction.dry_friction import DryFriction
-from robot_dynamics_ros.core.model.robot_model import require_single_joints, RobotModel
-from robot_dynamics_ros.core.simulation.elastic_joints import ElasticJoints, largest_stable_step
-from robot_dynamics_ros.core.simulation.elastic_steps import (
-    elastic_block_kernel,
-    LAW_ROWS,
-    NOT_CONVERGED,
-    SCRATCH_ROWS,
-)
-
-ELASTIC_INTEGRATORS = ('rk4', 'implicit')
-
-_SURELY_STABLE = 2.6
-"""Radius of the half disk of the left half-plane in which the Runge-Kutta method is stable."""
+from robot_dynamics_ros.core.contact.step_arrays import Spring
+from robot_dynamics_ros.core.friction.friction_law import JointFrictionLaw
+from robot_dynamics_ros.core.model.build import build_from_options
+from robot_dynamics_ros.core.model.description import Joint, JointLimits, JointType, Link
+from robot_dynamics_ros.core.model.robot_model import neutral, RobotModel
+from robot_dynamics_ros.core.model.tree import arrange_tree
+from robot_dynamics_ros.core.simulation.elastic_joints import ElasticJoints
+from robot_dynamics_ros.core.simulation.plant import MotorState, Plant, PlantState
 
 
-class ElasticState(NamedTuple):
+def model_with_motors(model: RobotModel, elastic: ElasticJoints) -> RobotModel:
     """
-    State of an `ElasticPlant`; every array is a copy.
-
-    Attributes
-    ----------
-    time : float
-        Simulated time [s].
-    q, v : ndarray, shape (n,)
-        Position and velocity of the links [rad | m, rad/s | m/s].
-    theta, v_motor : ndarray, shape (n,)
-        Position and velocity of the motors on the joint's side of the gear; those of the link
-        where the joint is rigid [rad | m, rad/s | m/s].
-    tau : ndarray, shape (n,)
-        Motor torque during the last step [N m | N].
-    tau_friction : ndarray, shape (n,)
-        Friction at the motors during the last internal step, with the sign of the velocity [N m |
-        N].
-    tau_joint : ndarray, shape (n,)
-        Torque in the springs, as a torque sensor behind the gear would show it; nan where the
-        joint is rigid [N m | N].
-
-    """
-
-    time: float
-    q: Vector
-    v: Vector
-    theta: Vector
-    v_motor: Vector
-    tau: Vector
-    tau_friction: Vector
-    tau_joint: Vector
-
-
-class ElasticPlant:
-    """
-    A robot in free motion whose joints are elastic, all or some of them.
-
-    Parameters
-    ----------
-    model : RobotModel
-        Robot with joints of one coordinate. Its armatures do not count, see `elastic`.
-    elastic : ElasticJoints
-        Stiffness, damping and the inertias of all rotors.
-    friction : DryFriction, optional
-        Friction at the motors. Its load is the torque in the spring, or that of the motor where
-        the joint is rigid.
-    dt_internal : float
-        Longest internal step [s].
-    integrator : str
-        ``rk4`` or ``implicit``.
-    q, v, theta, v_motor : array_like, shape (n,), optional
-        State at the start: links at zero and at rest by default, motors like the links.
+    Return the robot in which the motors of elastic joints are bodies that follow its own.
 
     Raises
     ------
     ConfigurationError
-        If the integrator is unknown, the step is not positive or too long for ``rk4``, or
-        elasticity or friction have other joints.
-    ModelError
-        If a joint has several coordinates.
+        If the robot has other joints.
+
+    """
+    links = elastic.link_model(model)
+    armature = dict(links.options.armature)
+    root = arrange_tree(model.description).root
+    types = {joint.name: joint.type for joint in model.joints}
+    bodies, joints = list(model.description.links), list(model.description.joints)
+    motors = []
+    for i in elastic.indices:
+        name = model.v_names[i]
+        kind = types[name] if types[name] is JointType.PRISMATIC else JointType.CONTINUOUS
+        motors.append(f'{name}/motor')
+        bodies.append(Link(f'{name}/rotor'))
+        joints.append(
+            Joint(motors[-1], kind, root, f'{name}/rotor', limits=JointLimits(-inf, inf, nan, nan))
+        )
+        armature[motors[-1]] = float(elastic.motor_inertia[i])
+    options = replace(model.options, armature=armature)
+    if options.active_joints is not None:
+        options = replace(options, active_joints=(*options.active_joints, *motors))
+    return build_from_options(
+        replace(model.description, links=tuple(bodies), joints=tuple(joints)), options
+    )
+
+
+class ElasticPlant:
+    """
+    A robot whose joints are elastic, all or some of them, in the form of a `Plant`.
+
+    Its state is that of the links, with the `motors` besides; torques and friction are those of
+    the motors.
+
+    Parameters
+    ----------
+    model : RobotModel
+        The robot. Its armatures do not count, see `elastic`.
+    elastic : ElasticJoints
+        Stiffness, damping and the inertias of all rotors.
+    friction : DryFriction, LuGreFriction or DahlFriction, optional
+        Friction at the motors. Its load is the torque in the spring, or that of the motor where
+        the joint is rigid.
+    q, v, theta, v_motor : array_like, optional
+        State at the start, of shape (nq,) for `q` and (nv,) for the others: links in the neutral
+        position and at rest by default, motors like the links.
+    **options
+        What else `Plant` takes: world, limits, steps.
+
+    Attributes
+    ----------
+    model : RobotModel
+        The links: the robot whose armatures are the rotors of the rigid joints only.
+    rigid_model : RobotModel
+        The robot that was given, with all rotors as armatures.
+    elastic : ElasticJoints
+
+    Raises
+    ------
+    ConfigurationError
+        If the elasticity has other joints, or as `Plant`.
     SingularMassMatrixError
         If a link moves no inertia.
+    UnknownFrameError
+        If a shape belongs to no link of the robot.
 
     """
 
@@ -120,95 +120,67 @@ class ElasticPlant:
         self,
         model: RobotModel,
         elastic: ElasticJoints,
-        friction: DryFriction | None = None,
+        friction: JointFrictionLaw | None = None,
         *,
-        dt_internal: float = 1e-3,
-        integrator: str = 'rk4',
         q: Any = None,
         v: Any = None,
         theta: Any = None,
         v_motor: Any = None,
+        **options: Any,
     ) -> None:
-        require_single_joints(model, 'simulation')
-        if integrator not in ELASTIC_INTEGRATORS:
-            raise ConfigurationError(
-                f"integrator '{integrator}' is not one of: {', '.join(ELASTIC_INTEGRATORS)}"
-            )
-        if not 0.0 < dt_internal < np.inf:
-            raise ConfigurationError(f'dt_internal is {dt_internal} s, expected > 0')
-        if friction is not None and friction.joint_names != model.v_names:
-            raise ConfigurationError(
-                f'the friction is for {friction.joint_names}, the robot has {model.v_names}'
-            )
-        self.link_model = elastic.link_model(model)
+        self.model = elastic.link_model(model)
+        self.rigid_model = model
         self.elastic = elastic
-        self.friction = friction
-        self.dt_internal = float(dt_internal)
-        self.integrator = integrator
         n, self._index = model.nv, elastic.indices
-        size = n + len(self._index)
-        # What acts on the joint acts on its motor, or on its link if it has none of its own.
+        motors = np.arange(n, n + len(self._index))
+        self._springs = tuple(
+            Spring(int(i), int(j), float(elastic.stiffness[i]), float(elastic.damping[i]))
+            for i, j in zip(self._index, motors)
+        )
+        joints = {joint.v_index: joint.q_index for joint in model.joints if joint.mimic is None}
+        self._q_index = np.array([joints[i] for i in self._index], dtype=np.intp)
+        # What acts on a joint acts on its motor, or on its link if it has none of its own.
         self._actuated = np.arange(n)
-        self._actuated[self._index] = np.arange(n, size)
-        self._motors = np.array(
-            [
-                self._index.astype(float),
-                elastic.stiffness[self._index],
-                elastic.damping[self._index],
-                elastic.motor_inertia[self._index],
-            ]
+        self._actuated[self._index] = motors
+        self._plant = Plant(
+            model_with_motors(model, elastic), friction, springs=self._springs, **options
         )
-        self._law = np.zeros((0, size))
-        if friction is not None:
-            self._law = np.zeros((LAW_ROWS, size))
-            self._law[3:5] = 1.0
-            self._law[:-1, self._actuated] = friction.packed
-            self._law[-1, self._actuated] = friction.load_coefficient
-        self._tau = np.zeros(n)
-        self._push, self._friction = np.zeros(size), np.zeros(size)
-        self._work = np.empty(self.link_model.work_shape)
-        self._scratch = (
-            np.zeros_like(self._law),
-            np.zeros((SCRATCH_ROWS, size)),
-            np.zeros((4, n)),
-            np.zeros((n, n)),
-            np.zeros((size, size)),
-        )
-        self._time = 0.0
-        self.reset(q, v, theta, v_motor)
-        aba(self.link_model, self._x[:n], np.zeros(n), np.zeros(n))  # refuses a singular matrix
-        self._require_stable_step(self.dt_internal)
-        self._advance(self._x.copy(), self._u.copy(), np.zeros(size), self.dt_internal, 0)
+        self.reset(q, v, theta=theta, v_motor=v_motor)
 
     @property
-    def state(self) -> ElasticState:
+    def state(self) -> PlantState:
         """Return the present state."""
-        n, act, index = len(self._tau), self._actuated, self._index
-        x, u = self._x, self._u
-        tau_joint = np.full(n, np.nan)
-        stretch, rate = x[n:] - x[index], u[n:] - u[index]
-        tau_joint[index] = self._motors[1] * stretch + self._motors[2] * rate
-        return ElasticState(
-            self._time,
-            x[:n].copy(),
-            u[:n].copy(),
-            x[act],
-            u[act],
-            self._tau.copy(),
-            self._friction[act],
-            tau_joint,
-        )
+        return self._seen(self._plant.state)
+
+    @property
+    def deflection(self) -> Vector:
+        """Return the deflection of the bristles at the motors, zero without any [rad | m]."""
+        deflection: Vector = self._plant.deflection[self._actuated]
+        return deflection
+
+    @property
+    def solver_counts(self) -> tuple[int, int]:
+        """Return the linear systems solved and the impacts met during the last call."""
+        return self._plant.solver_counts
 
     def reset(
         self,
         q: Any = None,
         v: Any = None,
+        time: float = 0.0,
+        *,
         theta: Any = None,
         v_motor: Any = None,
-        time: float = 0.0,
-    ) -> ElasticState:
+    ) -> PlantState:
         """
-        Put the robot into a state; links at zero and at rest by default, motors like the links.
+        Put the robot into a state; at rest in the neutral one by default, motors like the links.
+
+        Parameters
+        ----------
+        q, v, theta, v_motor : array_like, optional
+            See `ElasticPlant`.
+        time : float
+            Time [s].
 
         Raises
         ------
@@ -218,96 +190,83 @@ class ElasticPlant:
             If a number is not finite.
 
         """
-        n = len(self._tau)
-        q = as_finite('q', np.zeros(n) if q is None else q, (n,))
-        v = as_finite('v', np.zeros(n) if v is None else v, (n,))
-        theta = q if theta is None else as_finite('theta', theta, (n,))
-        v_motor = v if v_motor is None else as_finite('v_motor', v_motor, (n,))
-        self._x = np.concatenate((q, theta[self._index]))
-        self._u = np.concatenate((v, v_motor[self._index]))
-        self._tau[:] = 0.0
-        self._friction[:] = 0.0
-        self._time = time
-        return self.state
+        model = self.model
+        q = as_finite('q', neutral(model) if q is None else q, (model.nq,))
+        v = as_finite('v', np.zeros(model.nv) if v is None else v, (model.nv,))
+        at = q[self._q_index]
+        if theta is not None:
+            at = as_finite('theta', theta, (model.nv,))[self._index]
+        fast = v if v_motor is None else as_finite('v_motor', v_motor, (model.nv,))
+        return self._seen(
+            self._plant.reset(
+                np.concatenate((q, at)), np.concatenate((v, fast[self._index])), time
+            )
+        )
 
-    def step(self, tau: Any, dt: float) -> ElasticState:
+    def step(self, tau: Any, dt: float, f_ext: Any = None) -> PlantState:
         """
         Move on by `dt` under motor torques that are held.
 
         Parameters
         ----------
-        tau : array_like, shape (n,)
+        tau : array_like, shape (nv,)
             Torques of the motors on the joint's side of the gear [N m | N].
         dt : float
             Time [s]; it is split into equal internal steps.
+        f_ext : array_like, shape (nbodies, 6), optional
+            Wrench on each body, as in `Plant.step`.
 
         Raises
         ------
         ConfigurationError
-            If `dt` is not positive, or the internal step is too long for the method here.
+            If `dt` is not positive.
         DimensionError
-            If `tau` has the wrong shape.
+            If an input has the wrong shape.
         NonFiniteError
-            If `tau` or the new state is not finite; the state then stays as it was.
-        SingularMassMatrixError
-            If a link moves no inertia.
+            If an input or the new state is not finite; the state then stays as it was.
 
         """
-        tau = as_finite('tau', tau, (len(self._tau),))
-        if not 0.0 < dt < np.inf:
-            raise ConfigurationError(f'dt is {dt} s, expected > 0')
-        count = max(1, ceil(dt / self.dt_internal * (1.0 - 1e-9)))
-        self._require_stable_step(dt / count)
-        self._push[self._actuated] = tau
-        x, u, friction = self._x.copy(), self._u.copy(), self._friction.copy()
-        self._advance(x, u, friction, dt / count, count)
-        self._x, self._u, self._friction = x, u, friction
-        self._tau[:] = tau
-        self._time += dt
-        return self.state
+        model = self.model
+        full = np.zeros(self._plant.model.nv)
+        full[self._actuated] = as_finite('tau', tau, (model.nv,))
+        if f_ext is not None:
+            wrenches = as_finite('f_ext', f_ext, (model.nbodies, 6))
+            f_ext = np.vstack((wrenches, np.zeros((len(self._index), 6))))
+        return self._seen(self._plant.step(full, dt, f_ext))
 
-    def _advance(self, x: Vector, u: Vector, friction: Vector, dt: float, count: int) -> None:
-        status, done = elastic_block_kernel(
-            self.link_model.kernel, self._work, self._motors, self._law, self._push, x, u,
-            friction, dt, count, self.integrator == 'implicit', *self._scratch,
-        )  # fmt: skip
-        if done == count:
-            return
-        time = self._time + done * dt
-        if status == NOT_CONVERGED:
-            raise ConfigurationError(
-                f'the implicit step of {dt:g} s did not converge at {time:.6g} s: the links move '
-                'too fast for it; choose a smaller dt_internal'
-            )
-        if status >= 0:
-            raise SingularMassMatrixError(self.link_model.v_names[status])
-        raise NonFiniteError('the simulated state', f' at {time:.6g} s')
+    def joints_beyond_limits(self) -> tuple[str, ...]:
+        """Return the names of the joints outside their position limits."""
+        return self._plant.joints_beyond_limits()
 
-    def _require_stable_step(self, dt: float) -> None:
-        """
-        Refuse a step that is too long for the explicit method where the robot is now.
+    def _seen(self, state: PlantState) -> PlantState:
+        """Return the state of the links, with that of the motors."""
+        model, act, index = self.model, self._actuated, self._index
+        n = model.nv
+        theta = self._at_joints(state.q)
+        theta[index] = state.q[model.nq :]
+        tau_joint = np.full(n, np.nan)
+        tau_joint[index] = self._plant.tau_spring[index]
+        speed, stretch = state.v[n:], (state.q[model.nq :] - state.q[self._q_index])
+        law = self.elastic
+        energy = 0.5 * float(
+            law.motor_inertia[index] @ speed**2 + law.stiffness[index] @ stretch**2
+        )
+        return state._replace(
+            q=state.q[: model.nq],
+            v=state.v[:n],
+            tau=state.tau[act],
+            tau_friction=state.tau_friction[act],
+            tau_limit=state.tau_limit[:n],
+            a=state.a[:n],
+            wrenches=state.wrenches[: model.nbodies],
+            motors=MotorState(theta, state.v[act], tau_joint, energy),
+        )
 
-        The modes are looked at only if a cheap bound of them does not settle it: the trace of the
-        stiffness over the mass is more than the square of every frequency.
-
-        Raises
-        ------
-        ConfigurationError
-            If the step is too long.
-
-        """
-        if self.integrator != 'rk4' or not len(self._index):
-            return
-        n = len(self._tau)
-        mobility = np.diag(mass_matrix_inverse(self.link_model, self._x[:n]))[self._index]
-        mobility = mobility + 1.0 / self._motors[3]
-        fastest = float(np.sqrt(self._motors[1] @ mobility) + self._motors[2] @ mobility)
-        if dt * fastest <= _SURELY_STABLE:
-            return
-        limit = largest_stable_step(*self.elastic.pencil(self.link_model, self._x[:n]))
-        if dt > limit:
-            raise ConfigurationError(
-                f'an internal step of {dt:.4g} s makes rk4 unstable with these elastic joints: '
-                f'here it must be {limit:.4g} s or less; choose a smaller dt_internal or the '
-                "integrator 'implicit'"
-            )
+    def _at_joints(self, q: Vector) -> Vector:
+        """Return the coordinate of each joint of one coordinate, zero elsewhere."""
+        values = np.zeros(self.model.nv)
+        several = (JointType.FLOATING, JointType.PLANAR)
+        for joint in self.model.joints:
+            if joint.mimic is None and joint.type not in several:
+                values[joint.v_index] = q[joint.q_index]
+        return values

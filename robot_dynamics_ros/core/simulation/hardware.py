@@ -33,8 +33,7 @@ from robot_dynamics_ros.core.drive.motor_currents import MotorCurrents
 from robot_dynamics_ros.core.drive.sensors import Delay, JointReading, JointSensors
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.model.robot_model import driven_joints
-from robot_dynamics_ros.core.simulation.elastic_robot import ElasticRobot
-from robot_dynamics_ros.core.simulation.friction_plant import FrictionPlant
+from robot_dynamics_ros.core.simulation.elastic_plant import ElasticPlant
 from robot_dynamics_ros.core.simulation.plant import Plant
 
 
@@ -44,7 +43,7 @@ class SimulatedHardware:
 
     Parameters
     ----------
-    plant : Plant, ElasticRobot or FrictionPlant
+    plant : Plant or ElasticPlant
         The mechanics.
     effort_limit : array_like, shape (n,), optional
         Limits of the efforts of the driven joints [N m | N]; none by default.
@@ -57,6 +56,8 @@ class SimulatedHardware:
     ----------
     joint_names : tuple of str
         The driven joints, in the order of all vectors here.
+    model : RobotModel
+        The robot as a controller sees it, the rotors of elastic joints included.
     state : PlantState
         The true state.
     tau : ndarray, shape (n,)
@@ -71,7 +72,7 @@ class SimulatedHardware:
 
     def __init__(
         self,
-        plant: Plant | ElasticRobot | FrictionPlant,
+        plant: Plant | ElasticPlant,
         *,
         effort_limit: Any = None,
         drives: Drives | None = None,
@@ -79,6 +80,7 @@ class SimulatedHardware:
     ) -> None:
         model = plant.model
         self.plant = plant
+        self.model = plant.rigid_model if isinstance(plant, ElasticPlant) else model
         self.joint_names = driven_joints(model)
         n = len(self.joint_names)
         if drives is not None:

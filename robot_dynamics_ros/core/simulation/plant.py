@@ -46,20 +46,26 @@ from robot_dynamics_ros.core.contact.geometry import plane_contacts
 from robot_dynamics_ros.core.contact.impact_step import advance_block, advance_sequence
 from robot_dynamics_ros.core.contact.moreau_step import CLOSED
 from robot_dynamics_ros.core.contact.step_arrays import (
-    ACCELERATION,
     BY_ACTUATORS,
     BY_CONTACTS,
     BY_FRICTION,
     BY_LIMITS,
     BY_WRENCHES,
+    DEFLECTION,
     DRY,
+    DRY_NEW,
     EXTERNAL,
     IMPACTS,
     ITERATIONS,
+    MOTOR,
     Q,
     REACTION,
     RESIDUAL,
     SHOCK,
+    Spring,
+    SPRING_DAMPING,
+    SPRING_STIFFNESS,
+    SPRINGS,
     step_arrays,
     TAU,
     V_,
@@ -71,8 +77,9 @@ from robot_dynamics_ros.core.exceptions import (
     NonFiniteError,
     SingularMassMatrixError,
 )
-from robot_dynamics_ros.core.friction.dry_friction import DryFriction
-from robot_dynamics_ros.core.model.robot_model import neutral, require_single_joints, RobotModel
+from robot_dynamics_ros.core.friction.friction_law import JointFrictionLaw
+from robot_dynamics_ros.core.model.robot_model import neutral, RobotModel
+from robot_dynamics_ros.core.simulation.friction_rows import friction_rows
 from robot_dynamics_ros.core.simulation.pair_setup import body_pairs
 from robot_dynamics_ros.core.simulation.world import World
 
@@ -124,6 +131,8 @@ class Works(NamedTuple):
     Attributes
     ----------
     actuators, friction, limits, contacts, wrenches : float
+        The damping of elastic joints counts as friction. What bristles and springs store is part
+        of the energy.
 
     """
 
@@ -132,6 +141,29 @@ class Works(NamedTuple):
     limits: float
     contacts: float
     wrenches: float
+
+
+class MotorState(NamedTuple):
+    """
+    Motors and springs of a robot with elastic joints.
+
+    Attributes
+    ----------
+    theta, v : ndarray, shape (nv,)
+        Position and velocity of the motors on the joint's side of the gear; those of the link
+        where the joint is rigid, zero at joints of several coordinates [rad | m, rad/s | m/s].
+    tau_joint : ndarray, shape (nv,)
+        Torque in the springs, as a torque sensor behind the gear would show it; nan where the
+        joint is rigid [N m | N].
+    energy : float
+        Kinetic energy of these motors and energy in the springs [J].
+
+    """
+
+    theta: Vector
+    v: Vector
+    tau_joint: Vector
+    energy: float
 
 
 class PlantState(NamedTuple):
@@ -164,6 +196,8 @@ class PlantState(NamedTuple):
         Largest residual of the contact solver during the last call, see `rigid_contact`.
     works : Works
         Where the energy came from and went.
+    motors : MotorState or None
+        Motors and springs of elastic joints, see `ElasticPlant`.
 
     """
 
@@ -178,42 +212,7 @@ class PlantState(NamedTuple):
     wrenches: Matrix
     residual: float
     works: Works
-
-
-NO_WORK = Works(0.0, 0.0, 0.0, 0.0, 0.0)
-
-
-def untouched_state(
-    model: RobotModel,
-    time: float,
-    q: Vector,
-    v: Vector,
-    tau: Vector,
-    tau_friction: Vector,
-    a: Vector,
-    works: Works = NO_WORK,
-) -> PlantState:
-    """Return the state of a robot that nothing touches and no limit holds; see `PlantState`."""
-    return PlantState(
-        time=time,
-        q=q,
-        v=v,
-        tau=tau,
-        tau_friction=tau_friction,
-        tau_limit=np.zeros(model.nv),
-        a=a,
-        contacts=(),
-        wrenches=np.zeros((model.nbodies, 6)),
-        residual=0.0,
-        works=works,
-    )
-
-
-def names_beyond_limits(model: RobotModel, q: Vector) -> tuple[str, ...]:
-    """Return the joints, of one coordinate each, that are outside their position limits."""
-    limits = model.limits
-    beyond = (q < limits.lower) | (q > limits.upper)
-    return tuple(name for name, is_beyond in zip(model.v_names, beyond) if is_beyond)
+    motors: MotorState | None = None
 
 
 class Plant:
@@ -224,8 +223,9 @@ class Plant:
     ----------
     model : RobotModel
         The robot, armature included.
-    friction : DryFriction, optional
-        Joint friction, for robots with joints of one coordinate.
+    friction : DryFriction, LuGreFriction or DahlFriction, optional
+        Friction of the joints of one coordinate. Its load is the torque of the motor, or that of
+        the spring.
     world : World, optional
         Surroundings; without them nothing touches.
     collisions : sequence of CollisionShape
@@ -249,14 +249,16 @@ class Plant:
         Position at the start; the neutral one by default.
     v : array_like, shape (nv,), optional
         Velocity at the start; zeros by default.
+    springs : sequence of Spring
+        Springs between degrees of freedom; `ElasticPlant` makes those of elastic joints. The
+        friction of a joint with a spring acts at its motor. With springs `integrator` does not
+        count: every step is one of the midpoint rule, see `moreau_step` and `joint_spring`.
 
     Raises
     ------
     ConfigurationError
         If an option is unknown, the step is not positive, the friction has other joints, a
         disabled pair is unknown, or coal is needed and not installed.
-    ModelError
-        If there is friction and a joint has several coordinates.
     SingularMassMatrixError
         If a joint moves no inertia.
     UnknownFrameError
@@ -267,7 +269,7 @@ class Plant:
     def __init__(
         self,
         model: RobotModel,
-        friction: DryFriction | None = None,
+        friction: JointFrictionLaw | None = None,
         *,
         world: World | None = None,
         collisions: Sequence[CollisionShape] = (),
@@ -280,6 +282,7 @@ class Plant:
         integrator: str = 'rk4',
         q: Any = None,
         v: Any = None,
+        springs: Sequence[Spring] = (),
     ) -> None:
         _require('integrator', integrator, INTEGRATORS)
         _require('contact_model', contact_model, CONTACT_MODELS)
@@ -287,17 +290,9 @@ class Plant:
             raise ConfigurationError(f'dt_internal is {dt_internal} s, expected > 0')
         if not 0.0 <= limit_restitution <= 1.0:
             raise ConfigurationError(f'limit_restitution is {limit_restitution}, expected 0 to 1')
+        law = load_coefficient = None
         if friction is not None:
-            if friction.joint_names != model.v_names:
-                raise ConfigurationError(
-                    f'the friction is for {friction.joint_names}, the robot has {model.v_names}'
-                )
-            require_single_joints(model, 'simulation with joint friction')
-            if not friction.is_plain:
-                raise ConfigurationError(
-                    'friction that depends on the load, or is viscous differently in both '
-                    'directions, is not solved together with contacts: take FrictionPlant'
-                )
+            law, load_coefficient = friction_rows(model, friction, springs)
         self.model = model
         self.friction = friction
         self.world = world or World()
@@ -320,7 +315,9 @@ class Plant:
             self._set.rows
             if self._pairs is None
             else np.vstack((self._set.rows, self._pairs.rows())),
-            None if friction is None else friction.packed,
+            law,
+            load_coefficient,
+            springs,
             has_limits=joint_limits,
             limit_restitution=limit_restitution,
             is_compliant=contact_model == 'compliant',
@@ -347,7 +344,10 @@ class Plant:
             contacts = self._contacts()
         if s.options[EXTERNAL]:
             wrenches += s.wrenches
-        a = aba(model, q, v, tau - friction + limit, wrenches if wrenches.any() else None)
+        effort = tau - friction + limit
+        if s.options[SPRINGS]:
+            effort += self.tau_spring
+        a = aba(model, q, v, effort, wrenches if wrenches.any() else None)
         works = Works(
             *(float(s.works[k]) for k in (
                 BY_ACTUATORS, BY_FRICTION, BY_LIMITS, BY_CONTACTS, BY_WRENCHES
@@ -377,6 +377,26 @@ class Plant:
                 )
             )
         return tuple(contacts)
+
+    @property
+    def deflection(self) -> Vector:
+        """Return the deflection of the bristles in the joints, zero without any [rad | m]."""
+        deflection: Vector = self._arrays.vs[DEFLECTION].copy()
+        return deflection
+
+    @property
+    def tau_spring(self) -> Vector:
+        """Return the torques of the springs on the degrees of freedom [N m | N]."""
+        s = self._arrays
+        torque = np.zeros(self.model.nv)
+        link = np.flatnonzero(s.constants[MOTOR] >= 0.0)
+        motor = s.constants[MOTOR, link].astype(np.intp)
+        stretch = s.qs[Q][s.coordinate[motor]] - s.qs[Q][s.coordinate[link]]
+        rate = s.vs[V_][motor] - s.vs[V_][link]
+        stiffness, damping = s.constants[SPRING_STIFFNESS : SPRING_DAMPING + 1, link]
+        torque[link] = stiffness * stretch + damping * rate
+        torque[motor] -= torque[link]
+        return torque
 
     @property
     def limit_impulse(self) -> Vector:
@@ -550,8 +570,8 @@ class Plant:
         s = self._arrays
         pairs = () if self._pairs is None else (s.candidates, self._pairs.owner)
         return (
-            s.qs[Q], s.vs[: ACCELERATION + 8], s.gap, s.force, s.bristle, s.works, s.options,
-            s.wrenches, *pairs,
+            s.qs[Q], s.vs[:DRY_NEW], s.vs[DEFLECTION], s.gap, s.force, s.bristle, s.works,
+            s.options, s.wrenches, *pairs,
         )  # fmt: skip
 
     def _check(self, status: int, time: float) -> None:

@@ -154,6 +154,8 @@ class SimulationRecord:
         Torque of the actuators, friction, and torque of the position limits [N m | N].
     works : ndarray, shape (n, 5)
         Columns as in `Works` [J].
+    motor_energy : ndarray, shape (n,)
+        Energy in the motors and springs of elastic joints [J].
     residual : ndarray, shape (n,)
         Largest residual of the contact solver in each period.
     impacts : ndarray, shape (n,)
@@ -181,6 +183,7 @@ class SimulationRecord:
     tau_friction: Matrix
     tau_limit: Matrix
     works: Matrix
+    motor_energy: Vector
     residual: Vector
     impacts: Vector
     stamp: Vector
@@ -210,7 +213,7 @@ class SimulationRecord:
 
         """
         n, joints = model.nv, len(joint_names)
-        columns = 1 + model.nq + 5 * n + len(Works._fields) + 3 + 3 * joints
+        columns = 1 + model.nq + 5 * n + len(Works._fields) + 4 + 3 * joints
         Budget(periods + 1, memory).require(columns)  # before anything is made
         budget = Budget(periods + 1, memory)
         t = budget.series()
@@ -229,6 +232,7 @@ class SimulationRecord:
             tau_friction=budget.zeros(n),
             tau_limit=budget.zeros(n),
             works=budget.zeros(len(Works._fields)),
+            motor_energy=budget.series(),
             residual=budget.series(),
             impacts=budget.series(),
             stamp=stamp,
@@ -259,6 +263,8 @@ class SimulationRecord:
         self.tau[row], self.tau_friction[row] = state.tau, state.tau_friction
         self.tau_limit[row] = state.tau_limit
         self.works[row] = state.works
+        if state.motors is not None:
+            self.motor_energy[row] = state.motors.energy
         self.residual[row] = state.residual
         self.impacts[row] = impacts
         if reading is not None:

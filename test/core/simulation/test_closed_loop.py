@@ -241,7 +241,7 @@ def test_memory_counts_the_contacts_as_well() -> None:
     model, shapes = box_body()
     plant = Plant(model, world=floor(), collisions=shapes, q=at_height(model, 0.1))
     hardware, law = idle(plant)
-    columns = 1 + model.nq + 5 * model.nv + 5 + 3
+    columns = 1 + model.nq + 5 * model.nv + 5 + 4
     with pytest.raises(ConfigurationError, match='11 samples takes more than'):
         run_closed_loop(hardware, law, dt=1e-3, periods=10, memory=8.0 * 11 * (columns + 8))
     assert run_closed_loop(

@@ -26,19 +26,17 @@ from robot_dynamics_ros.core.dynamics import aba, generalized_gravity, mechanica
 from robot_dynamics_ros.core.exceptions import (
     ConfigurationError,
     DimensionError,
-    ModelError,
     NonFiniteError,
     NotNumericError,
     SingularMassMatrixError,
 )
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
 from robot_dynamics_ros.core.model.build import build_model
-from robot_dynamics_ros.core.simulation.elastic_joints import ElasticJoints, largest_stable_step
-from robot_dynamics_ros.core.simulation.elastic_plant import ElasticPlant, ElasticState
-from robot_dynamics_ros.core.simulation.plant import Plant
+from robot_dynamics_ros.core.simulation.elastic_joints import ElasticJoints
+from robot_dynamics_ros.core.simulation.elastic_plant import ElasticPlant
+from robot_dynamics_ros.core.simulation.plant import Plant, PlantState
 import robots
 
-BOTH = pytest.mark.parametrize('integrator', ['rk4', 'implicit'])
 ROTORS = [0.7, 0.7, 0.7, 0.2, 0.2, 0.2]
 
 
@@ -74,12 +72,9 @@ def friction(model: Any, viscous: Any, coulomb: Any, ratio: float = 1.0) -> DryF
     )
 
 
-def total_energy(plant: ElasticPlant, state: ElasticState) -> float:
-    law, index = plant.elastic, plant.elastic.indices
-    stretch = (state.theta - state.q)[index]
-    motors = 0.5 * law.motor_inertia[index] @ state.v_motor[index] ** 2
-    springs = 0.5 * law.stiffness[index] @ stretch**2
-    return float(mechanical_energy(plant.link_model, state.q, state.v) + motors + springs)
+def total_energy(plant: ElasticPlant, state: PlantState) -> float:
+    assert state.motors is not None
+    return float(mechanical_energy(plant.model, state.q, state.v) + state.motors.energy)
 
 
 def frequency(signal: Any, dt: float) -> float:
@@ -89,8 +84,7 @@ def frequency(signal: Any, dt: float) -> float:
     return float(2.0 * np.pi * (len(up) - 1) / ((crossing[-1] - crossing[0]) * dt))
 
 
-@BOTH
-def test_two_inertias_and_a_spring_swing_with_the_closed_form(integrator: str) -> None:
+def test_two_inertias_and_a_spring_swing_with_the_closed_form() -> None:
     stiffness, motor, inertia = 800.0, 0.7, 0.25
     model = wheel(inertia, motor)
     law = ElasticJoints.from_model(model, stiffness)
@@ -98,20 +92,19 @@ def test_two_inertias_and_a_spring_swing_with_the_closed_form(integrator: str) -
     frequencies = law.natural_frequencies(model, [0.3])
     np.testing.assert_allclose(frequencies, [0.0, expected], rtol=1e-12)
     dt = 1e-3  # omega dt = 0.066: implicit 3.6e-4 low, rk4 1.6e-7
-    plant = ElasticPlant(model, law, dt_internal=dt, integrator=integrator, theta=[0.01])
+    plant = ElasticPlant(model, law, dt_internal=dt, theta=[0.01])
     twist = []
     for _ in range(4000):
         state = plant.step([0.0], dt)
-        twist.append(float(state.theta[0] - state.q[0]))
+        twist.append(float(state.motors.theta[0] - state.q[0]))
     assert frequency(np.array(twist), dt) == pytest.approx(expected, rel=1e-3)
     # The centre of inertia stays where it was.
-    mean = (motor * state.theta[0] + inertia * state.q[0]) / (motor + inertia)
+    mean = (motor * state.motors.theta[0] + inertia * state.q[0]) / (motor + inertia)
     assert mean == pytest.approx(motor * 0.01 / (motor + inertia), rel=1e-10)
 
 
-@BOTH
 @pytest.mark.parametrize('mode', [2, 3])
-def test_two_link_arm_swings_with_the_eigenfrequencies(integrator: str, mode: int) -> None:
+def test_two_link_arm_swings_with_the_eigenfrequencies(mode: int) -> None:
     model, stiffness, q = planar(), np.array([3000.0, 900.0]), np.array([0.4, 0.9])
     law = ElasticJoints.from_model(model, stiffness)
     k = np.diag(stiffness)
@@ -122,13 +115,11 @@ def test_two_link_arm_swings_with_the_eigenfrequencies(integrator: str, mode: in
     np.testing.assert_allclose(law.natural_frequencies(model, q)[2:], squares[2:] ** 0.5, 1e-10)
     shape = 1e-5 * shapes[:, mode]  # small: the equations are not linear
     dt = 0.08 / expected  # implicit: 5e-4 low
-    plant = ElasticPlant(
-        model, law, dt_internal=dt, integrator=integrator, q=q + shape[:2], theta=q + shape[2:]
-    )
+    plant = ElasticPlant(model, law, dt_internal=dt, q=q + shape[:2], theta=q + shape[2:])
     modal = []
     for _ in range(2500):
         state = plant.step(np.zeros(2), dt)
-        away = np.concatenate((state.q - q, state.theta - q))
+        away = np.concatenate((state.q - q, state.motors.theta - q))
         modal.append(float(shape @ mass @ away))
     assert frequency(np.array(modal), dt) == pytest.approx(expected, rel=1e-3)
 
@@ -143,16 +134,13 @@ def test_pendulum_on_a_spring_swings_with_gravity_and_spring() -> None:
     rest = [q for q in (q0, -q0) if abs(generalized_gravity(model, [q])[0]) < 1e-9]
     expected = np.sqrt((1.5 * 9.81 * arm_length + 40.0) / moment)
     held = friction(model, 0.0, 100.0)
-    plant = ElasticPlant(
-        model, law, held, dt_internal=1e-3, q=[rest[0] + 1e-4], theta=rest, integrator='implicit'
-    )
+    plant = ElasticPlant(model, law, held, dt_internal=1e-3, q=[rest[0] + 1e-4], theta=rest)
     swing = [float(plant.step([0.0], 1e-3).q[0]) - rest[0] for _ in range(6000)]
     assert frequency(np.array(swing), 1e-3) == pytest.approx(expected, rel=1e-3)
-    assert plant.state.theta[0] == rest[0]
+    assert plant.state.motors.theta[0] == rest[0]
 
 
-@BOTH
-def test_motion_matches_an_independent_integrator(integrator: str) -> None:
+def test_motion_matches_an_independent_integrator() -> None:
     model = planar(gravity=9.81)
     law = ElasticJoints.from_model(model, [3000.0, 900.0], [2.0, 0.5])
     links = law.link_model(model)
@@ -168,23 +156,22 @@ def test_motion_matches_an_independent_integrator(integrator: str) -> None:
     true = solve_ivp(rate, (0.0, 0.5), start, 'DOP853', rtol=1e-12, atol=1e-12).y[:, -1]
     errors = []
     for dt in (2e-4, 1e-4):  # the fastest mode is at 200 rad/s
-        plant = ElasticPlant(model, law, dt_internal=dt, integrator=integrator, q=q, v=v)
+        plant = ElasticPlant(model, law, dt_internal=dt, q=q, v=v)
         state = plant.step(tau, 0.5)
-        end = np.concatenate((state.q, state.theta, state.v, state.v_motor))
+        end = np.concatenate((state.q, state.motors.theta, state.v, state.motors.v))
         errors.append(float(np.abs(end - true).max()))
     order = np.log2(errors[0] / errors[1])
-    assert order == pytest.approx(4.0 if integrator == 'rk4' else 2.0, abs=0.2)
-    assert errors[1] < (1e-7 if integrator == 'rk4' else 1e-3)
+    assert order == pytest.approx(2.0, abs=0.2)
+    assert errors[1] < 1e-3
 
 
-@BOTH
-def test_energy_is_kept_without_damping(integrator: str) -> None:
+def test_energy_is_kept_without_damping() -> None:
     model = arm()
     law = ElasticJoints.from_model(model, [2e4, 2e4, 1e4, 4e3, 4e3, 2e3])
     drift = []
     for dt in (4e-4, 2e-4):
         plant = ElasticPlant(
-            model, law, dt_internal=dt, integrator=integrator, q=np.linspace(-0.5, 0.5, 6),
+            model, law, dt_internal=dt, q=np.linspace(-0.5, 0.5, 6),
             v=np.linspace(0.5, -0.5, 6),
         )  # fmt: skip
         start = total_energy(plant, plant.state)
@@ -193,18 +180,15 @@ def test_energy_is_kept_without_damping(integrator: str) -> None:
             state = plant.step(np.zeros(6), 0.01)
             worst = max(worst, abs(total_energy(plant, state) - start))
         drift.append(worst)
-    # The energy falls by omega^6 dt^5 with rk4; it swings with dt^2 with the midpoint rule.
-    assert drift[0] / drift[1] > (12.0 if integrator == 'rk4' else 3.0)
-    assert drift[1] < (1e-6 if integrator == 'rk4' else 1e-4)  # of some 50 J
+    assert drift[0] / drift[1] > 3.0  # it swings with dt^2
+    assert drift[1] < 1e-4  # of some 50 J
 
 
 def test_linear_energy_is_kept_exactly_by_the_implicit_rule() -> None:
     model = wheel(0.25, 0.7)
-    for stiffness in (1e2, 1e6, 1e10):
+    for stiffness in (1e2, 1e3, 1e4):  # omega dt of 0.1 to 1.2
         law = ElasticJoints.from_model(model, stiffness)
-        plant = ElasticPlant(
-            model, law, dt_internal=5e-3, integrator='implicit', theta=[1e-3], v=[0.2]
-        )
+        plant = ElasticPlant(model, law, dt_internal=5e-3, theta=[1e-3], v=[0.2])
         start = total_energy(plant, plant.state)
         state = plant.step([0.0], 5.0)
         assert total_energy(plant, state) == pytest.approx(start, rel=1e-8)  # 1000 roundings
@@ -221,7 +205,7 @@ def test_stiff_joints_tend_to_the_rigid_robot(make: Any) -> None:
     for stiffness in (1e5, 1e6, 1e7):
         # Damping of the stretch at 1 / (2 ms): the transient is gone at the end.
         law = ElasticJoints.from_model(model, stiffness, 2e-3 * stiffness)
-        plant = ElasticPlant(model, law, dt_internal=1e-4, integrator='implicit', q=q)
+        plant = ElasticPlant(model, law, dt_internal=1e-4, q=q)
         state = plant.step(tau, 0.3)
         errors.append(float(np.abs(np.concatenate((state.q - rigid.q, state.v - rigid.v))).max()))
     assert errors[0] < 1e-3
@@ -241,55 +225,50 @@ def test_all_rigid_joints_are_the_rigid_plant(has_friction: bool) -> None:
     atol = 1e-8 if has_friction else 1e-10
     np.testing.assert_allclose(one.q, other.q, atol=atol)
     np.testing.assert_allclose(one.v, other.v, atol=atol)
-    np.testing.assert_array_equal(one.theta, one.q)
-    assert np.isnan(one.tau_joint).all()
+    np.testing.assert_array_equal(one.motors.theta, one.q)
+    assert np.isnan(one.motors.tau_joint).all()
 
 
-@BOTH
-def test_rigid_and_elastic_joints_mix(integrator: str) -> None:
+def test_rigid_and_elastic_joints_mix() -> None:
     model = arm()
     stiffness = np.array([np.inf, 3e4, np.inf, 3e3, 3e3, np.inf])
     law = ElasticJoints.from_model(model, stiffness, np.where(np.isfinite(stiffness), 20.0, 0.0))
     assert law.natural_frequencies(model, np.zeros(6)).shape == (9,)
-    plant = ElasticPlant(model, law, dt_internal=5e-4, integrator=integrator)
+    plant = ElasticPlant(model, law, dt_internal=5e-4)
     state = plant.step(np.zeros(6), 0.2)
     rigid = Plant(model).step(np.zeros(6), 0.2)
     elastic = law.is_elastic
-    assert (state.theta[~elastic] == state.q[~elastic]).all()
-    assert (state.theta[elastic] != state.q[elastic]).all()
-    np.testing.assert_array_equal(np.isnan(state.tau_joint), ~elastic)
+    assert (state.motors.theta[~elastic] == state.q[~elastic]).all()
+    assert (state.motors.theta[elastic] != state.q[elastic]).all()
+    np.testing.assert_array_equal(np.isnan(state.motors.tau_joint), ~elastic)
     np.testing.assert_allclose(state.q, rigid.q, atol=0.02)  # of the order of torque / stiffness
 
 
-@BOTH
-def test_load_stretches_the_springs_by_torque_over_stiffness(integrator: str) -> None:
+def test_load_stretches_the_springs_by_torque_over_stiffness() -> None:
     model = arm()
     law = ElasticJoints.from_model(model, [2e4, 2e4, 1e4, 4e3, 4e3, 2e3], 30.0)
     q = np.array([0.2, -1.2, 0.8, 0.3, -0.4, 0.1])
-    plant = ElasticPlant(
-        model, law, friction(model, 0.0, 500.0), q=q, integrator=integrator, dt_internal=2e-4
-    )
+    plant = ElasticPlant(model, law, friction(model, 0.0, 500.0), q=q, dt_internal=2e-4)
     state = plant.step(np.zeros(6), 6.0)
-    np.testing.assert_array_equal(state.theta, q)  # stuck: they do not move at all
-    assert not state.v_motor.any()
+    np.testing.assert_array_equal(state.motors.theta, q)  # stuck: they do not move at all
+    assert not state.motors.v.any()
     gravity = generalized_gravity(model, state.q)
-    np.testing.assert_allclose(state.theta - state.q, gravity / law.stiffness, atol=1e-10)
-    np.testing.assert_allclose(state.tau_joint, gravity, atol=1e-6)
+    np.testing.assert_allclose(state.motors.theta - state.q, gravity / law.stiffness, atol=1e-10)
+    np.testing.assert_allclose(state.motors.tau_joint, gravity, atol=1e-6)
     np.testing.assert_allclose(state.tau_friction, -gravity, atol=1e-6)
 
 
-@BOTH
-def test_motor_breaks_away_at_the_static_level(integrator: str) -> None:
+def test_motor_breaks_away_at_the_static_level() -> None:
     model = wheel(0.25, 0.7)
     law = ElasticJoints.from_model(model, 800.0, 1.0)
     dry = friction(model, 0.5, 2.0, ratio=1.5)
-    plant = ElasticPlant(model, law, dry, integrator=integrator)
+    plant = ElasticPlant(model, law, dry)
     state = plant.step([2.99], 1.0)
-    assert not state.v_motor.any() and not state.theta.any()
+    assert not state.motors.v.any() and not state.motors.theta.any()
     # With rk4 the first push reaches the link within its step: a kick of 1e-7.
     assert state.tau_friction[0] == pytest.approx(2.99, rel=1e-6)
     state = plant.step([3.01], 5.0)
-    assert state.v_motor[0] > 1.0
+    assert state.motors.v[0] > 1.0
     # Sliding: tau - F_c - b v = (B + J) a, once the swing has gone.
     before = state
     state = plant.step([3.01], 1e-3)
@@ -297,30 +276,26 @@ def test_motor_breaks_away_at_the_static_level(integrator: str) -> None:
     assert (state.v[0] - before.v[0]) / 1e-3 == pytest.approx(expected, rel=0.01)
 
 
-@BOTH
-def test_torque_in_the_spring_loads_the_friction_of_the_motor(integrator: str) -> None:
+def test_torque_in_the_spring_loads_the_friction_of_the_motor() -> None:
     # A stretched spring pulls at a motor that its own load holds, or does not.
     model = wheel(0.25, 0.7)
     law = ElasticJoints.from_model(model, 800.0, 1.0)
     for coefficient, moves in ((0.9, True), (1.1, False)):
         dry = DryFriction(('x',), 0.0, 0.0, 0.0, 1.0, 0.05, coefficient)  # type: ignore[arg-type]
-        plant = ElasticPlant(model, law, dry, integrator=integrator, theta=[0.01])
+        plant = ElasticPlant(model, law, dry, theta=[0.01])
         state = plant.step([0.0], 1e-5)
-        assert bool(state.v_motor[0] < 0.0) is moves
+        assert bool(state.motors.v[0] < 0.0) is moves
         if moves:
             assert state.tau_friction[0] == pytest.approx(-0.9 * 8.0, rel=1e-9)
             expected = (0.9 * 8.0 - 8.0) / 0.7 * 1e-5
-            assert state.v_motor[0] == pytest.approx(expected, rel=1e-3)  # the spring lets go
+            assert state.motors.v[0] == pytest.approx(expected, rel=1e-3)  # the spring lets go
 
 
-@BOTH
-def test_friction_and_damping_only_take_energy(integrator: str) -> None:
+def test_friction_and_damping_only_take_energy() -> None:
     model = arm()
     law = ElasticJoints.from_model(model, [2e4, 2e4, 1e4, 4e3, 4e3, 2e3], 5.0)
     dry = friction(model, 0.3, [2.0, 2.0, 2.0, 0.8, 0.8, 0.5], ratio=1.3)
-    plant = ElasticPlant(
-        model, law, dry, dt_internal=2.5e-4, integrator=integrator, q=np.full(6, 0.7), v=np.ones(6)
-    )
+    plant = ElasticPlant(model, law, dry, dt_internal=2.5e-4, q=np.full(6, 0.7), v=np.ones(6))
     last = total_energy(plant, plant.state)
     for _ in range(300):
         state = plant.step(np.zeros(6), 0.01)
@@ -336,51 +311,11 @@ def test_implicit_steps_of_5_ms_stay_bounded(stiffness: float, is_dry: bool) -> 
     model = arm()
     law = ElasticJoints.from_model(model, stiffness, 10.0)
     dry = friction(model, 2.0, 1.0, 1.3) if is_dry else None
-    plant = ElasticPlant(
-        model, law, dry, dt_internal=5e-3, integrator='implicit', q=np.full(6, 0.5)
-    )
+    plant = ElasticPlant(model, law, dry, dt_internal=5e-3, q=np.full(6, 0.5))
     start = total_energy(plant, plant.state)
     for _ in range(100):
         state = plant.step(np.zeros(6), 0.01)
         assert total_energy(plant, state) < start + 0.05 * abs(start) + 1.0  # second order
-
-
-def test_step_beyond_the_limit_is_refused_with_the_limit() -> None:
-    model = arm()
-    law = ElasticJoints.from_model(model, 3e4, 5.0)
-    mass, damping, stiffness = law.pencil(law.link_model(model), np.zeros(6))
-    limit = largest_stable_step(mass, damping, stiffness)
-    inverse = np.linalg.inv(mass)
-    system = np.block(
-        [[np.zeros((12, 12)), np.eye(12)], [-inverse @ stiffness, -inverse @ damping]]
-    )
-    growth = []
-    for dt in (0.99 * limit, 1.01 * limit):
-        z = dt * system
-        step = np.eye(24) + z @ (np.eye(24) + z / 2 @ (np.eye(24) + z / 3 @ (np.eye(24) + z / 4)))
-        growth.append(np.abs(np.linalg.eigvals(step)).max())
-    assert growth[0] < 1.0 + 1e-6 < growth[1]  # double roots of the free motion: 1e-8
-    ElasticPlant(model, law, dt_internal=0.99 * limit)
-    with pytest.raises(ConfigurationError, match=f'must be {limit:.4g} s or less'):
-        ElasticPlant(model, law, dt_internal=1.01 * limit)
-    ElasticPlant(model, law, dt_internal=1.01 * limit, integrator='implicit')
-    rigid = ElasticJoints.from_model(model, np.inf)
-    assert largest_stable_step(*rigid.pencil(model, np.zeros(6))) == np.inf
-
-
-def test_cheap_bound_lies_within_the_region_of_stability() -> None:
-    angle = np.linspace(np.pi / 2.0, 1.5 * np.pi, 721)[:, np.newaxis]
-    z = np.linspace(0.0, 2.6, 200) * np.exp(1j * angle)
-    assert np.abs(1.0 + z + z**2 / 2.0 + z**3 / 6.0 + z**4 / 24.0).max() <= 1.0 + 1e-12
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        model = planar(tuple(rng.uniform(0.05, 1.0, 2)))
-        law = ElasticJoints.from_model(model, 10.0 ** rng.uniform(2, 6, 2), rng.uniform(0, 99, 2))
-        links, q = law.link_model(model), rng.uniform(-3, 3, 2)
-        mass, damping, stiffness = law.pencil(links, q)
-        mobility = np.diag(np.linalg.inv(mass)) @ np.vstack((np.eye(2), np.eye(2)))
-        bound = np.sqrt(law.stiffness @ mobility) + law.damping @ mobility
-        assert largest_stable_step(mass, damping, stiffness) >= 2.6 / bound
 
 
 def test_gravity_torque_of_the_motor_holds_what_sags() -> None:
@@ -393,19 +328,18 @@ def test_gravity_torque_of_the_motor_holds_what_sags() -> None:
     model = build_model(description, armature={'z': 1.0})
     plant = ElasticPlant(model, ElasticJoints.from_model(model, 2e4, 200.0), dt_internal=5e-4)
     state = plant.step([4.0 * 9.81], 2.0)
-    assert state.theta[0] - state.q[0] == pytest.approx(4.0 * 9.81 / 2e4, rel=1e-9)
-    assert state.tau_joint[0] == pytest.approx(4.0 * 9.81, rel=1e-9)
+    assert state.motors.theta[0] - state.q[0] == pytest.approx(4.0 * 9.81 / 2e4, rel=1e-9)
+    assert state.motors.tau_joint[0] == pytest.approx(4.0 * 9.81, rel=1e-9)
     # The sag left the two with the momentum that gravity gave before the spring held it.
-    assert 4.0 * state.v[0] + 1.0 * state.v_motor[0] == pytest.approx(0.0, abs=1e-9)
+    assert 4.0 * state.v[0] + 1.0 * state.motors.v[0] == pytest.approx(0.0, abs=1e-9)
 
 
-@BOTH
-def test_split_of_a_step_does_not_matter(integrator: str) -> None:
+def test_split_of_a_step_does_not_matter() -> None:
     model = arm()
     law = ElasticJoints.from_model(model, 1e4, 5.0)
     tau = np.linspace(-3.0, 3.0, 6)
-    one = ElasticPlant(model, law, integrator=integrator).step(tau, 0.1)
-    plant = ElasticPlant(model, law, integrator=integrator)
+    one = ElasticPlant(model, law).step(tau, 0.1)
+    plant = ElasticPlant(model, law)
     for _ in range(100):
         many = plant.step(tau, 0.001)
     np.testing.assert_allclose(one.q, many.q, atol=1e-12)  # rounding of dt
@@ -417,10 +351,14 @@ def test_reset_and_copies() -> None:
     plant = ElasticPlant(model, ElasticJoints.from_model(model, 1e4), q=np.full(6, 0.1))
     state = plant.state
     plant.step(np.ones(6), 0.01)
-    assert state.q.tolist() == state.theta.tolist() == [0.1] * 6
+    assert state.q.tolist() == state.motors.theta.tolist() == [0.1] * 6
     state = plant.reset(q=np.full(6, 0.2), theta=np.full(6, 0.21), time=5.0)
-    assert (state.time, state.q.tolist(), state.theta.tolist()) == (5.0, [0.2] * 6, [0.21] * 6)
-    np.testing.assert_allclose(state.tau_joint, 100.0, rtol=1e-12)
+    assert (state.time, state.q.tolist(), state.motors.theta.tolist()) == (
+        5.0,
+        [0.2] * 6,
+        [0.21] * 6,
+    )
+    np.testing.assert_allclose(state.motors.tau_joint, 100.0, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -442,14 +380,6 @@ def test_bad_input_is_refused_and_leaves_the_state(
         plant.step(tau, dt)
     np.testing.assert_array_equal(plant.state.q, before.q)
     assert plant.state.time == 0.0
-
-
-def test_implicit_step_without_a_fixed_point_is_refused() -> None:
-    model = arm()
-    law = ElasticJoints.from_model(model, 1e4)
-    plant = ElasticPlant(model, law, dt_internal=0.05, integrator='implicit', v=np.full(6, 40.0))
-    with pytest.raises(ConfigurationError, match='did not converge.*smaller dt_internal'):
-        plant.step(np.zeros(6), 0.05)
 
 
 def test_wrong_joints_are_refused() -> None:
@@ -479,8 +409,6 @@ def test_wrong_plants_are_refused() -> None:
         ElasticPlant(model, law, DryFriction(('x',), *np.ones((5, 1))))
     with pytest.raises(ConfigurationError, match='the elastic joints are'):
         ElasticPlant(planar(), law)
-    with pytest.raises(ModelError, match='planar'):
-        ElasticPlant(build_model(robots.mobile()), law)
     massless = build_model(
         robots.robot('none', [robots.Link('l')], [robots.joint('j', 'revolute', 'base', 'l')]),
         armature={'j': 1.0},

@@ -24,7 +24,6 @@ from robot_dynamics_ros.core.friction.dahl import DahlFriction
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
 from robot_dynamics_ros.core.friction.lugre import LuGreFriction
 from robot_dynamics_ros.core.model.build import build_model
-from robot_dynamics_ros.core.simulation.friction_plant import FrictionPlant
 from robot_dynamics_ros.core.simulation.plant import Plant
 import robots
 
@@ -48,25 +47,10 @@ def arm() -> Any:
     return build_model(robots.six_axis()).with_armature([0.7, 0.7, 0.7, 0.2, 0.2, 0.2])
 
 
-@pytest.mark.parametrize('integrator', ['rk4', 'semi_implicit'])
-def test_plain_friction_gives_the_motion_of_the_plant(integrator: str) -> None:
-    model = arm()
-    law = dry(model, 0.5, 1.0, ratio=1.3)
-    start = {'q': np.linspace(-0.5, 0.5, 6), 'v': np.full(6, 0.4), 'integrator': integrator}
-    one, other = FrictionPlant(model, law, **start), Plant(model, law, **start)
-    for _ in range(100):
-        a, b = one.step(np.zeros(6), 0.005), other.step(np.zeros(6), 0.005)
-    # Two splittings of the same law: they agree to the order of the step.
-    np.testing.assert_allclose(a.q, b.q, atol=2e-3)
-    np.testing.assert_allclose(a.v, b.v, atol=2e-2)
-
-
 def test_viscous_friction_differs_with_the_direction() -> None:
     model = slider()
     law = dry(model, 1.0, 0.0, viscous_negative=np.array([4.0]))
-    with pytest.raises(ConfigurationError, match='take FrictionPlant'):
-        Plant(model, law)
-    plant = FrictionPlant(model, law)
+    plant = Plant(model, law)
     for push, coefficient in ((2.0, 1.0), (-2.0, 4.0)):
         plant.reset()
         state = plant.step([push], 20.0)
@@ -75,7 +59,7 @@ def test_viscous_friction_differs_with_the_direction() -> None:
 
 def test_level_grows_with_the_load_of_the_motor() -> None:
     model = slider()
-    plant = FrictionPlant(model, dry(model, load_coefficient=np.array([0.5])))
+    plant = Plant(model, dry(model, load_coefficient=np.array([0.5])))
     # 2 N + half of the push hold it up to 4 N.
     assert plant.step([3.9], 1.0).v[0] == 0.0
     state = plant.step([6.0], 1.0)
@@ -97,7 +81,7 @@ def test_bristles_hold_the_arm_up_and_let_it_come_to_rest(kind: str, dt: float) 
         law = LuGreFriction(sliding, stiffness, np.full(6, 200.0))
     else:
         law = DahlFriction(sliding, stiffness)
-    plant = FrictionPlant(model, law, dt_internal=dt, q=q, v=np.full(6, 0.1))
+    plant = Plant(model, law, dt_internal=dt, q=q, v=np.full(6, 0.1))
     for _ in range(20):
         state = plant.step(np.zeros(6), 0.1)
     # Dahl's bristles have no damping of their own: after a stop they ring for a while.
@@ -120,7 +104,7 @@ def test_friction_takes_energy_out_of_a_free_swing(kind: str) -> None:
     law: Any = sliding
     if kind == 'lugre':
         law = LuGreFriction(sliding, np.full(6, 1e5), np.full(6, 100.0))
-    plant = FrictionPlant(model, law, q=np.full(6, 0.7), v=np.ones(6))
+    plant = Plant(model, law, q=np.full(6, 0.7), v=np.ones(6))
     last = mechanical_energy(model, plant.state.q, plant.state.v)
     for _ in range(300):
         state = plant.step(np.zeros(6), 0.01)
@@ -138,7 +122,7 @@ def test_works_add_up_to_the_change_of_the_energy(kind: str) -> None:
         law = LuGreFriction(law, np.full(6, 1e5), np.full(6, 100.0))
     left = {}
     for step in (1e-3, 5e-4):
-        plant = FrictionPlant(model, law, dt_internal=step, q=np.full(6, 0.4))
+        plant = Plant(model, law, dt_internal=step, q=np.full(6, 0.4))
         start = mechanical_energy(model, plant.state.q, plant.state.v)
         for _ in range(20):
             state = plant.step([3.0, -20.0, -5.0, 1.0, 0.5, 0.2], 0.02)
@@ -151,7 +135,7 @@ def test_works_add_up_to_the_change_of_the_energy(kind: str) -> None:
 
 def test_push_adds_to_the_torque() -> None:
     model = slider()
-    plant = FrictionPlant(model, dry(model))
+    plant = Plant(model, dry(model))
     wrench = np.zeros((1, 6))
     wrench[0, 0] = 5.0  # along x, where it slides
     assert plant.step([0.0], 1.0, wrench).v[0] == pytest.approx(5.0 - 2.0, rel=1e-6)
@@ -161,12 +145,12 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
     model = slider()
     law = dry(model)
     with pytest.raises(ConfigurationError, match="integrator 'euler'"):
-        FrictionPlant(model, law, integrator='euler')
+        Plant(model, law, integrator='euler')
     with pytest.raises(ConfigurationError, match='dt_internal is 0'):
-        FrictionPlant(model, law, dt_internal=0.0)
+        Plant(model, law, dt_internal=0.0)
     with pytest.raises(ConfigurationError, match='the friction is for'):
-        FrictionPlant(arm(), law)
-    plant = FrictionPlant(model, law, v=[1.0])
+        Plant(arm(), law)
+    plant = Plant(model, law, v=[1.0])
     for tau, dt, error in (
         ([np.nan], 0.1, NonFiniteError),
         ([0.0, 0.0], 0.1, DimensionError),
