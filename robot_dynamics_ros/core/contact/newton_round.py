@@ -19,9 +19,9 @@ The derivative is factored anew only where the factors at hand, of the step or o
 do not make the error ten times smaller (chord method): while the same contacts stick and slide a
 round needs two evaluations of the forces and nothing else.
 
-Far from the solution the step is as long as the derivative along it stays negative: the search for
-its zero, by regula falsi (Illinois), ends where a tenth is left of it. Joints that are to stick make
-it jump, steep and narrow, which needs bisections too.
+Far from the solution the step is as long as the derivative along it stays negative: the search
+for its zero, by regula falsi (Illinois), ends where a tenth is left of it. Joints that are to
+stick make it jump, steep and narrow, which needs bisections too.
 
 References
 ----------
