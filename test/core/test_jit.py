@@ -21,6 +21,11 @@ from pathlib import Path
 import re
 import subprocess
 import sys
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
 
 from robot_dynamics_ros.core import jit
 
@@ -110,3 +115,20 @@ def test_folders_whose_kernels_are_called_are_known() -> None:
     assert {'dynamics', 'friction', 'simulation'} <= {
         folder.name for folder in jit.folders_used_by(core / 'simulation')
     }
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason='nothing is compiled')
+def test_kernel_that_makes_an_array_is_refused() -> None:
+    """So none can be left without an owner."""
+
+    def makes(x: Any) -> Any:
+        return np.zeros(3).sum() + x[0]
+
+    def reads(x: Any) -> Any:
+        return x[1:][0]
+
+    # in memory only: a function of a test is not worth a file
+    options = {**jit.QUICK_OPTIONS, 'cache': False}
+    assert numba.njit(**options)(reads)(np.arange(3.0)) == 1.0
+    with pytest.raises(numba.TypingError):
+        numba.njit(**options)(makes)(np.arange(3.0))

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.core.contact.collision_shapes import CollisionShape
+from robot_dynamics_ros.core.contact.collision_shapes import CollisionShape, read_collisions
 from robot_dynamics_ros.core.contact.geometry import Material, Plane
 from robot_dynamics_ros.core.dynamics import (
     center_of_mass,
@@ -41,7 +41,7 @@ from robot_dynamics_ros.core.model.description import JointLimits
 from robot_dynamics_ros.core.simulation.elastic_joints import ElasticJoints
 from robot_dynamics_ros.core.simulation.elastic_plant import ElasticPlant
 from robot_dynamics_ros.core.simulation.plant import Plant, PlantState
-from robot_dynamics_ros.core.simulation.world import World
+from robot_dynamics_ros.core.simulation.world import Box, World
 from robot_dynamics_ros.resources import urdf_path
 import robots
 
@@ -286,6 +286,43 @@ def test_elastic_joint_of_a_floating_robot_keeps_its_momentum() -> None:
     np.testing.assert_allclose(after[3:], momentum[3:], atol=2e-5)
     assert total_energy(plant, state) == pytest.approx(energy, rel=2e-3)
     assert np.abs(state.motors.theta[6] - state.q[7]) > 1e-3
+
+
+@pytest.mark.parametrize('contact_model', ['rigid', 'compliant'])
+def test_everything_goes_together(contact_model: str) -> None:
+    """Bristles under load, springs, limits, self-collision, a box and a floor: an arm falls."""
+    pytest.importorskip('coal')
+    path = urdf_path('es5.urdf.xacro')
+    model = load_urdf(path).with_armature(ROTORS)
+    law = ElasticJoints.from_model(model, [2e4, 2e4, np.inf, 4e3, 4e3, np.inf], 20.0)
+    level = np.array([5.0, 5.0, 3.0, 1.0, 1.0, 0.5])
+    curve = DryFriction(
+        model.v_names, np.full(6, 4.0), level, level, np.array(1.2), np.array(0.05),
+        load_coefficient=np.full(6, 0.05), viscous_negative=np.full(6, 8.0),
+    )  # fmt: skip
+    material = Material(friction=0.5, restitution=0.2)
+    box = Box('crate', np.array([0.3, 0.3, 0.4]), np.array([0.6, 0.0, 0.15]), np.eye(3), material)
+    world = World.with_floor(-0.3, material)
+    plant = ElasticPlant(
+        model, law, LuGreFriction(curve, np.full(6, 5e4), np.full(6, 150.0)),
+        world=World(world.planes, boxes=(box,)), collisions=read_collisions(path),
+        self_collision=True, joint_limits=True, contact_model=contact_model,
+        q=[0.1, 1.0, -0.6, 0.2, 0.1, 0.0],
+    )  # fmt: skip
+    start, worst, impacts, touched = total_energy(plant, plant.state), 0.0, 0, set()
+    for _ in range(150):
+        state = plant.step(np.zeros(6), 0.01)
+        impacts += plant.solver_counts[1]
+        worst = max(worst, state.residual)
+        touched |= {c.surface for c in state.contacts}
+        assert total_energy(plant, state) <= start + 0.05
+    assert worst < 1e-8 and 'crate' in touched
+    rest = total_energy(plant, state) - start - sum(state.works)
+    if contact_model == 'rigid':
+        assert impacts > 0 and abs(rest) < 0.02 * abs(state.works.friction)
+    else:  # the implicit Euler method takes energy from what is stiff
+        assert -0.5 * abs(state.works.friction) < rest < 0.0
+    assert np.abs(state.v).max() < 0.05
 
 
 def test_wrong_joints_are_refused() -> None:
