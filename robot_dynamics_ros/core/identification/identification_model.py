@@ -40,6 +40,7 @@ from robot_dynamics_ros.core.identification.base_parameters import (
     STRUCTURAL_TOLERANCE,
 )
 from robot_dynamics_ros.core.identification.joint_columns import (
+    candidate_terms,
     joint_terms,
     JointTerm,
     ModelStructure,
@@ -53,9 +54,6 @@ from robot_dynamics_ros.core.model.robot_model import require_single_joints, Rob
 
 STATES = 300
 """Random states that show which columns are independent."""
-
-LARGEST_SPEED = 3.0
-"""Of the random states, in widths of the smooth sign or in rad/s."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,27 +211,65 @@ def identification_model(
         If there is not one width for each degree of freedom, or one is not finite.
 
     """
-    require_single_joints(robot, 'identification')
     structure = structure or ModelStructure()
     widths = as_finite('velocities', velocities or robot.nv * (0.0,), (robot.nv,))
     chosen = tuple(float(width) for width in widths)
+    terms = joint_terms(robot.v_names, linear_joints(robot), structure, chosen)
+    return _model_of_terms(robot, structure, chosen, terms, tolerance)
+
+
+def candidate_model(
+    robot: RobotModel, structure: ModelStructure, widths: tuple[float, ...]
+) -> IdentificationModel:
+    """
+    Make the model with the terms of every width of the smooth sign, for a choice among them.
+
+    Raises
+    ------
+    ModelError
+        If a joint has several coordinates.
+    ConfigurationError
+        If a coupling names a joint that does not exist.
+
+    """
+    terms = candidate_terms(robot.v_names, linear_joints(robot), structure, widths)
+    return _model_of_terms(robot, structure, (), terms, STRUCTURAL_TOLERANCE)
+
+
+def linear_joints(robot: RobotModel) -> tuple[bool, ...]:
+    """
+    Return for each degree of freedom whether it is a slide.
+
+    Raises
+    ------
+    ModelError
+        If a joint has several coordinates.
+
+    """
+    require_single_joints(robot, 'identification')
     linear = {j.v_index for j in robot.joints if j.type is JointType.PRISMATIC and not j.mimic}
-    is_linear = tuple(j in linear for j in range(robot.nv))
-    terms = joint_terms(robot.v_names, is_linear, structure, chosen)
+    return tuple(j in linear for j in range(robot.nv))
+
+
+def _model_of_terms(
+    robot: RobotModel,
+    structure: ModelStructure,
+    velocities: tuple[float, ...],
+    terms: tuple[JointTerm, ...],
+    tolerance: float,
+) -> IdentificationModel:
     names = (*inertial_parameter_names(robot), *(term.name for term in terms))
-    base = base_parameters(_random_regressor(robot, terms, chosen), names, tolerance)
-    return IdentificationModel(robot, structure, chosen, terms, base)
+    base = base_parameters(_random_regressor(robot, terms), names, tolerance)
+    return IdentificationModel(robot, structure, velocities, terms, base)
 
 
-def _random_regressor(
-    robot: RobotModel, terms: tuple[JointTerm, ...], velocities: tuple[float, ...]
-) -> Matrix:
+def _random_regressor(robot: RobotModel, terms: tuple[JointTerm, ...]) -> Matrix:
     """Return the stacked regressor of random states, slow ones among them, all columns."""
     rng = np.random.default_rng(0)
     q = random_positions(robot, STATES, rng)
     v, a = rng.normal(size=(2, STATES, robot.nv))
-    widths = np.where(np.array(velocities) > 0.0, velocities, 0.05)
-    v[: STATES // 2] *= LARGEST_SPEED * widths
+    # Speeds of every order of magnitude, so that signs of every width look different.
+    v *= np.geomspace(1e-3, 1.0, STATES)[:, None]
     regressor = np.zeros((STATES, robot.nv, 10 * robot.nbodies + len(terms)))
     regressor[:, :, : 10 * robot.nbodies] = joint_torque_regressor_batch(robot, q, v, a)
     for k, term in enumerate(terms, start=10 * robot.nbodies):

@@ -37,7 +37,7 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -202,6 +202,41 @@ def joint_terms(
         name = f'{pair[0]}+{pair[1]}'
         terms += _terms(name, is_linear[second], plain, weights, velocities[second])
     return tuple(terms)
+
+
+def candidate_terms(
+    joint_names: tuple[str, ...],
+    is_linear: tuple[bool, ...],
+    structure: ModelStructure,
+    widths: tuple[float, ...],
+) -> tuple[JointTerm, ...]:
+    """
+    Return the columns of all joints with every width of the smooth sign, for a choice among them.
+
+    Parameters
+    ----------
+    joint_names, is_linear, structure
+        As for `joint_terms`.
+    widths : tuple of float
+        Candidates; the names of terms that depend on them end in ``@width``.
+
+    Raises
+    ------
+    ConfigurationError
+        If a coupling names a joint that does not exist, or the same one twice.
+
+    """
+    terms: dict[str, JointTerm] = {}
+    for width in widths:
+        for term in joint_terms(joint_names, is_linear, structure, len(joint_names) * (width,)):
+            label = candidate_name(term.name, term.kind, width)
+            terms.setdefault(label, replace(term, name=label))
+    return tuple(terms.values())
+
+
+def candidate_name(name: str, kind: str, width: float) -> str:
+    """Return the name of a term among candidates of several widths."""
+    return f'{name}@{width:g}' if kind in ('coulomb', 'stribeck') else name
 
 
 def _terms(
