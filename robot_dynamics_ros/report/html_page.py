@@ -24,6 +24,8 @@ from robot_dynamics_ros.report.atomic import write_text
 from robot_dynamics_ros.report.figure import GRID, INK, MODEL, MUTED
 from robot_dynamics_ros.report.table import Cell, format_number
 
+GOOD = '#2f7d4f'
+BAD = '#b3261e'
 _STYLE = f"""
 body {{ font: 15px/1.5 system-ui, sans-serif; color: {INK}; max-width: 76rem; margin: 2rem auto;
   padding: 0 1rem; }}
@@ -36,6 +38,10 @@ th {{ text-align: left; font-size: .85rem; color: {MUTED}; }}
 th, td {{ padding: .3rem .9rem .3rem 0; border-bottom: 1px solid {GRID}; white-space: nowrap; }}
 td.number {{ text-align: right; }}
 tr.marked td {{ color: {MODEL}; font-weight: bold; }}
+p.badge {{ display: inline-block; padding: .5rem 1rem; border-radius: .4rem; color: white;
+  font-weight: bold; }}
+p.good {{ background: {GOOD}; }}
+p.bad {{ background: {BAD}; }}
 img {{ max-width: 100%; height: auto; }}
 canvas {{ width: 100%; border: 1px solid {GRID}; touch-action: none; }}
 """
@@ -68,8 +74,15 @@ class HtmlPage:
         if text:
             self._parts.append(f'<p class="note">{escape(text)}</p>')
 
+    def add_badge(self, text: str, *, is_good: bool) -> None:
+        """Add a sentence that nobody overlooks, in the colour of what it says."""
+        self._parts.append(f'<p class="badge {"good" if is_good else "bad"}">{escape(text)}</p>')
+
     def add_table(
-        self, headers: Sequence[str], rows: Iterable[Sequence[Cell]], marked: int | None = None
+        self,
+        headers: Sequence[str],
+        rows: Iterable[Sequence[Cell]],
+        marked: int | Iterable[int] | None = None,
     ) -> None:
         """
         Add a table.
@@ -80,15 +93,16 @@ class HtmlPage:
             One name for each column.
         rows : iterable of sequences
             The cells; numbers are formatted and aligned to the right.
-        marked : int, optional
-            Row to set off from the others.
+        marked : int or iterable of int, optional
+            Rows to set off from the others.
 
         """
+        chosen = {marked} if isinstance(marked, int) else set(marked or ())
         head = ''.join(f'<th>{escape(header)}</th>' for header in headers)
         lines = [f'<div class="wide"><table><tr>{head}</tr>']
         for index, row in enumerate(rows):
             cells = ''.join(_cell(cell) for cell in row)
-            lines.append(f'<tr{" class=marked" if index == marked else ""}>{cells}</tr>')
+            lines.append(f'<tr{" class=marked" if index in chosen else ""}>{cells}</tr>')
         self._parts.append('\n'.join(lines) + '</table></div>')
 
     def add_picture(self, path: Path, text: str) -> None:
