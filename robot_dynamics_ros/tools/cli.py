@@ -37,6 +37,7 @@ COMMANDS = {
     'inspect': 'show what a URDF or xacro file holds, and every finding on it',
     'crosscheck': 'compare every quantity with Pinocchio on a URDF file',
     'replay': 'compare the model torques of a recorded bag with the measured ones',
+    'identify': 'identify masses, inertias and friction from recorded motion and efforts',
     'annotate': 'fill in the efforts of a joint trajectory by inverse dynamics',
     'torque-report': 'say what a motion asks of each drive',
     'energy': 'show how well each integrator keeps the energy of a free motion',
