@@ -137,7 +137,7 @@ class ForwardSimulationNode(RobotNode[ForwardSimulationParameters]):
     def prepare_change(self, parameters: ForwardSimulationParameters) -> Callable[[], None]:
         """Let the robot go on with another payload."""
         model = self.model_for(parameters)
-        hardware = self._parts.hardware(model, self.hardware.state)
+        hardware = self._parts.hardware(model, self.hardware)
 
         def commit() -> None:
             self.model, self.hardware = model, hardware

@@ -35,7 +35,7 @@ from robot_dynamics_ros.core.simulation.contact_wrenches import require_clear_st
 from robot_dynamics_ros.core.simulation.elastic_joints import ElasticJoints
 from robot_dynamics_ros.core.simulation.elastic_plant import ElasticPlant
 from robot_dynamics_ros.core.simulation.hardware import SimulatedHardware
-from robot_dynamics_ros.core.simulation.plant import Plant, PlantState
+from robot_dynamics_ros.core.simulation.plant import Plant
 from robot_dynamics_ros.core.simulation.world import World
 from robot_dynamics_ros.ros.node_parameters import ForwardSimulationParameters
 from robot_dynamics_ros.ros.robot_source import (
@@ -101,7 +101,9 @@ class PlantParts:
             )
         self.touching_links = tuple(dict.fromkeys(shape.link for shape in self._shapes))
 
-    def hardware(self, model: RobotModel, state: PlantState | None = None) -> SimulatedHardware:
+    def hardware(
+        self, model: RobotModel, present: SimulatedHardware | None = None
+    ) -> SimulatedHardware:
         """
         Make the robot.
 
@@ -109,24 +111,22 @@ class PlantParts:
         ----------
         model : RobotModel
             `model`, or the same with another payload.
-        state : PlantState, optional
-            State to go on from; the initial one by default.
+        present : SimulatedHardware, optional
+            What to go on from; the initial state by default.
 
         """
         plant = self._plant(model)
-        if state is None:
+        if present is None:
             require_clear_start(plant.reset(self._initial(model)).contacts)
-        elif isinstance(plant, ElasticPlant) and state.motors is not None:
-            motors = state.motors
-            plant.reset(state.q, state.v, state.time, theta=motors.theta, v_motor=motors.v)
-        else:
-            plant.reset(state.q, state.v, state.time)
-        return SimulatedHardware(
+        hardware = SimulatedHardware(
             plant,
             effort_limit=self._effort_limit(model),
             drives=self._drives,
             sensors=self._new_sensors(),
         )
+        if present is not None:
+            hardware.take_over(present)
+        return hardware
 
     def _plant(self, model: RobotModel) -> Plant | ElasticPlant:
         parameters = self._parameters

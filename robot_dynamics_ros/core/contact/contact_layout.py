@@ -107,8 +107,10 @@ REFERENCE = 12
 """First of three columns: velocity of the contact at the first guess [m/s]."""
 FULL_MU = 15
 """Coefficient of friction, while `MU` is on its way there."""
+BEST_IMPULSE = 16
+"""First of three columns: impulse of the attempt with the least residual."""
 
-LAW_WIDTH = 16
+LAW_WIDTH = 19
 
 # Rows of the vectors of length nv that the solver works with
 FREE_VELOCITY = 0
@@ -131,7 +133,10 @@ HALF = 13
 DIRECT = 4
 """Largest number of contacts for which `stick_solution` is tried."""
 
-VECTORS = HALF + 3 * DIRECT
+BEST = HALF + 3 * DIRECT
+"""First of four rows: velocity and impulses at the joints of that attempt."""
+
+VECTORS = BEST + 4
 
 # Rows of the solver's small array: three vectors of numbers, then the Delassus matrix
 CONTACT_SLOPE = 0

@@ -25,7 +25,8 @@ so the energy of a spring without damping is kept to rounding. A step that moves
 at its end takes :math:`h\,f = h\,(k\,s + \tfrac{h}{2} k\,\dot s^+ + d\,\dot s^+)`, of which the
 same is true. A spring that swings or is damped so fast that the step does not resolve it would
 then ring from step to step: it takes :math:`h\,f = h\,(k\,s + h\,k\,\dot s^+ + d\,\dot
-s^+)`, which lets that die away by a quarter or more a step. All are linear in the velocity at the
+s^+)` and stretches by the velocity at the end, which lets that die away by a quarter or more a
+step. All are linear in the velocity at the
 end and enter the mass matrix as a symmetric coupling of the two coordinates, so that stiffness
 limits no step.
 
@@ -47,6 +48,7 @@ from robot_dynamics_ros.core.contact.step_arrays import (
     MOMENTUM,
     MOTOR,
     Q,
+    Q_NEW,
     SPRING,
     SPRING_DAMPING,
     SPRING_STEP,
@@ -100,6 +102,36 @@ def couple_springs(constants: Matrix, vs: Matrix, mass: Matrix, h: float, is_end
 
 
 @part
+def settle_stiff_springs(
+    constants: Matrix, marks: Indices, mass: Matrix, qs: Matrix, vs: Matrix, h: float
+) -> None:
+    """
+    Let the springs that a step does not resolve stretch by the velocity at its end.
+
+    With the mean velocity a jump of the velocity would leave a stretch of half a step, which is
+    more energy than there was. The middle of both masses moves as it did, and the displacement
+    that counts for works stays the mean one.
+
+    """
+    for i in range(vs.shape[1]):
+        j = int(constants[MOTOR, i])
+        if j < 0:
+            continue
+        coupling = vs[SPRING_STEP, j]
+        stiff = h * (h * constants[SPRING_STIFFNESS, i] + constants[SPRING_DAMPING, i])
+        if coupling < stiff:
+            continue
+        link = mass[i, i] - coupling
+        motor = mass[j, j] - coupling
+        stretch = h * (vs[V_NEW, j] - vs[V_NEW, i])
+        missing = stretch - (vs[DISPLACEMENT, j] - vs[DISPLACEMENT, i])
+        back = missing * motor / (link + motor)
+        ahead = missing * link / (link + motor)
+        qs[Q_NEW, marks[COORDINATE, i]] -= back
+        qs[Q_NEW, marks[COORDINATE, j]] += ahead
+
+
+@part
 def spring_loss(constants: Matrix, marks: Indices, qs: Matrix, vs: Matrix, h: float) -> float:
     """Return the energy that the springs took and do not store, in a step that is made."""
     total = 0.0
@@ -107,9 +139,10 @@ def spring_loss(constants: Matrix, marks: Indices, qs: Matrix, vs: Matrix, h: fl
         j = int(constants[MOTOR, i])
         if j >= 0:
             stretch = qs[Q, marks[COORDINATE, j]] - qs[Q, marks[COORDINATE, i]]
-            change = vs[DISPLACEMENT, j] - vs[DISPLACEMENT, i]
+            after = qs[Q_NEW, marks[COORDINATE, j]] - qs[Q_NEW, marks[COORDINATE, i]]
+            moved = vs[DISPLACEMENT, j] - vs[DISPLACEMENT, i]
             rate = vs[V_NEW, j] - vs[V_NEW, i]
             torque = (vs[SPRING_STEP, i] + vs[SPRING_STEP, j] * rate) / h
-            stored = constants[SPRING_STIFFNESS, i] * (stretch + 0.5 * change)
-            total += change * (torque - stored)
+            stored = 0.5 * constants[SPRING_STIFFNESS, i] * (after * after - stretch * stretch)
+            total += moved * torque - stored
     return total

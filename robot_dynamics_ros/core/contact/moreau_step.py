@@ -73,7 +73,11 @@ from robot_dynamics_ros.core.contact.contact_layout import (
 from robot_dynamics_ros.core.contact.contact_layout import (
     FRICTION as FRICTION_COEFFICIENT,
 )
-from robot_dynamics_ros.core.contact.joint_spring import couple_springs, stretch_springs
+from robot_dynamics_ros.core.contact.joint_spring import (
+    couple_springs,
+    settle_stiff_springs,
+    stretch_springs,
+)
 from robot_dynamics_ros.core.contact.joint_step import (
     keep_joint_forces,
     load_joint_rows,
@@ -287,6 +291,8 @@ def end_contacts(s: StepArrays, count: int, has_rows: bool, h: float) -> None:
         step_configuration(s.robot, s.qs[Q], v, v_new, h, s.qs[Q_NEW])
         for i in range(v.size):
             vs[DISPLACEMENT, i] = 0.5 * h * (v[i] + v_new[i])
+    if s.options[SPRINGS] != 0.0:
+        settle_stiff_springs(s.constants, s.marks, s.squares[MASS], s.qs, vs, h)
     s.report[EXTERNAL_WORK] = 0.0
     if s.options[EXTERNAL] != 0.0:
         for i in range(v.size):

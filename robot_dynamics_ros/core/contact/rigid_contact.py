@@ -62,6 +62,8 @@ import math
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.contact.compiled_part import part, piece
 from robot_dynamics_ros.core.contact.contact_layout import (
+    BEST,
+    BEST_IMPULSE,
     BRUSH_DEFLECTION,
     BRUSH_LAW,
     BRUSH_WORK,
@@ -108,6 +110,9 @@ REST = 1e-12
 
 SOLVED = 1e-8
 """Residual above which the problem is approached from less friction, and then from more."""
+
+BUDGET = 3000
+"""Number of factored matrices after which no further attempt begins: some milliseconds."""
 
 _ATTEMPTS = 4
 _RAMP = (1, 6, 21, 6)
@@ -267,6 +272,36 @@ def _forget(joint: Matrix, v: Vector, impulse: Matrix, count: int) -> None:
 
 
 @piece
+def _keep(
+    law: Matrix, count: int, joint: Matrix, v: Vector, impulse: Matrix, vectors: Matrix
+) -> None:
+    """Remember an attempt."""
+    for i in range(v.size):
+        vectors[BEST, i] = v[i]
+        vectors[BEST + 1, i] = joint[DRY_IMPULSE, i]
+        vectors[BEST + 2, i] = joint[LOWER_IMPULSE, i]
+        vectors[BEST + 3, i] = joint[UPPER_IMPULSE, i]
+    for c in range(count):
+        for k in range(3):
+            law[c, BEST_IMPULSE + k] = impulse[c, k]
+
+
+@piece
+def _take_back(
+    law: Matrix, count: int, joint: Matrix, v: Vector, impulse: Matrix, vectors: Matrix
+) -> None:
+    """Return to the attempt that was kept."""
+    for i in range(v.size):
+        v[i] = vectors[BEST, i]
+        joint[DRY_IMPULSE, i] = vectors[BEST + 1, i]
+        joint[LOWER_IMPULSE, i] = vectors[BEST + 2, i]
+        joint[UPPER_IMPULSE, i] = vectors[BEST + 3, i]
+    for c in range(count):
+        for k in range(3):
+            impulse[c, k] = law[c, BEST_IMPULSE + k]
+
+
+@piece
 def _finish(v: Vector, joint: Matrix) -> None:
     """Put to rest the joints that friction or a limit holds."""
     for i in range(v.size):
@@ -348,6 +383,7 @@ def solve_contacts(
         return 0.0, 1
     iterations = 0
     residual = 0.0
+    best = math.inf
     may_stick = 0 < count <= DIRECT and not has_joint_rows and law[0, IS_COMPLIANT] == 0.0
     for attempt in range(_ATTEMPTS):
         for k in range(_RAMP[attempt]):
@@ -373,7 +409,13 @@ def solve_contacts(
                 iterations += factored
             for i in range(v.size):
                 v[i] += vectors[CHANGE, i]
-        if residual <= SOLVED or count == 0:
+        if residual < best:
+            best = residual
+            _keep(law, count, joint, v, impulse, vectors)
+        if best <= SOLVED or count == 0 or iterations > BUDGET:
             break
+    if residual > best:
+        residual = best
+        _take_back(law, count, joint, v, impulse, vectors)
     _finish(v, joint)
     return residual, iterations

@@ -91,6 +91,9 @@ TOUCH = 1e-8
 KEPT = 1e-5
 """Gap up to which a contact that carried force goes on being closed [m]."""
 
+SHORTEST = 1e-3
+"""Part of a step whose forces are still held in the next one."""
+
 MOST_IMPACTS = 8
 """Largest number of cuts of one step."""
 
@@ -222,15 +225,21 @@ def place_all(s: StepArrays) -> None:
 
 @piece
 def _lowest_open(s: StepArrays) -> tuple[float, int]:
-    """Return the least new gap among what was taken as open, and where it is."""
+    """
+    Return the least new gap among what was taken as open, and where it is.
+
+    What leaves a surface that it was a little below touches only if it sinks further.
+
+    """
     lowest = 1.0
     where = -1
     gaps = s.gaps
     marks = s.marks
     first = s.candidates.shape[0] if s.options[COMPLIANT] != 0.0 else 0
     for k in range(first, gaps.shape[1]):
-        if marks[IS_ACTIVE, k] == 0 and gaps[GAP_NEW, k] < lowest:
-            lowest = gaps[GAP_NEW, k]
+        gap = gaps[GAP_NEW, k] - min(gaps[GAP, k], 0.0)
+        if marks[IS_ACTIVE, k] == 0 and gap < lowest:
+            lowest = gap
             where = k
     return lowest, where
 
@@ -325,6 +334,8 @@ def commit(s: StepArrays) -> bool:
     by_actuators = 0.0
     by_friction = 0.0
     by_limits = 0.0
+    # impulses of a very short part of a step are no forces to go on with
+    lasts = 1.0 if h > SHORTEST * s.options[WHOLE_STEP] else 0.0
     for i in range(vs.shape[1]):
         moved = vs[DISPLACEMENT, i]
         by_actuators += vs[TAU, i] * moved
@@ -332,8 +343,8 @@ def commit(s: StepArrays) -> bool:
         by_limits += vs[REACTION_NEW, i] * moved
         vs[ACCELERATION, i] = rate * (vs[V_NEW, i] - vs[V_, i])
         vs[V_, i] = vs[V_NEW, i]
-        vs[DRY, i] = vs[DRY_NEW, i]
-        vs[REACTION, i] = vs[REACTION_NEW, i]
+        vs[DRY, i] = lasts * vs[DRY_NEW, i]
+        vs[REACTION, i] = lasts * vs[REACTION_NEW, i]
     if s.options[FRICTION] != 0.0:
         for i in range(vs.shape[1]):
             vs[DEFLECTION, i] = vs[DEFLECTION_NEW, i]
@@ -343,7 +354,7 @@ def commit(s: StepArrays) -> bool:
     works[BY_FRICTION] += by_friction
     works[BY_LIMITS] += by_limits
     works[BY_WRENCHES] += s.report[EXTERNAL_WORK]
-    _commit_contacts(s)
+    _commit_contacts(s, lasts)
     qs = s.qs
     for j in range(qs.shape[1]):
         qs[Q, j] = qs[Q_NEW, j]
@@ -353,7 +364,7 @@ def commit(s: StepArrays) -> bool:
 
 
 @piece
-def _commit_contacts(s: StepArrays) -> None:
+def _commit_contacts(s: StepArrays, lasts: float) -> None:
     """Take forces and bristles over, and count the work of the contacts."""
     active = 0
     triples = s.triples
@@ -369,7 +380,7 @@ def _commit_contacts(s: StepArrays) -> None:
                 s.works[BY_CONTACTS] += triples[FORCE_NEW, c, d] * along
             active += 1
         for d in range(3):
-            triples[FORCE, c, d] = triples[FORCE_NEW, c, d]
+            triples[FORCE, c, d] = lasts * triples[FORCE_NEW, c, d]
         bristles[0, c, 0] = bristles[1, c, 0]
         bristles[0, c, 1] = bristles[1, c, 1]
 

@@ -203,6 +203,20 @@ class ElasticPlant:
             )
         )
 
+    def take_over(self, other: ElasticPlant) -> PlantState:
+        """
+        Go on where another plant of the same robot is; see `Plant.take_over`.
+
+        Raises
+        ------
+        DimensionError
+            If the other has other joints or other possible contacts.
+        NonFiniteError
+            If a number is not finite.
+
+        """
+        return self._seen(self._plant.take_over(other._plant))
+
     def step(self, tau: Any, dt: float, f_ext: Any = None) -> PlantState:
         """
         Move on by `dt` under motor torques that are held.

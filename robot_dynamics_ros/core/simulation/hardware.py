@@ -136,12 +136,37 @@ class SimulatedHardware:
             wanted = self._delay.step(wanted)
         acting = np.minimum(np.maximum(wanted, -self._limit), self._limit)
         if self._currents is not None:
-            acting = self._currents.step(acting, self.state.v[self._iv], dt)
+            motors = self.state.motors  # of elastic joints, whose speed is not that of the links
+            v = self.state.v if motors is None else motors.v
+            acting = self._currents.step(acting, v[self._iv], dt)
         full = np.zeros(self.plant.model.nv)
         full[self._iv] = acting
         self.state = self.plant.step(full, dt, f_ext)
         self.tau = acting
         return self.read()
+
+    def take_over(self, other: SimulatedHardware) -> None:
+        """
+        Go on where the same robot with another payload is: motion, bristles, currents, sensors.
+
+        Raises
+        ------
+        ConfigurationError
+            If only one of both has elastic joints.
+        DimensionError
+            If the other has other joints.
+        NonFiniteError
+            If a number is not finite.
+
+        """
+        if isinstance(self.plant, ElasticPlant) and isinstance(other.plant, ElasticPlant):
+            self.state = self.plant.take_over(other.plant)
+        elif isinstance(self.plant, Plant) and isinstance(other.plant, Plant):
+            self.state = self.plant.take_over(other.plant)
+        else:
+            raise ConfigurationError('elastic and rigid joints cannot be exchanged')
+        self._currents, self._sensors, self._delay = other._currents, other._sensors, other._delay
+        self.tau = other.tau
 
     def read_held(self, tau: Any) -> JointReading | None:
         """Return what is reported while brakes hold the robot under a command [N m | N]."""

@@ -46,6 +46,7 @@ from robot_dynamics_ros.core.contact.geometry import plane_contacts
 from robot_dynamics_ros.core.contact.impact_step import advance_block, advance_sequence
 from robot_dynamics_ros.core.contact.moreau_step import CLOSED
 from robot_dynamics_ros.core.contact.step_arrays import (
+    ACCELERATION,
     BY_ACTUATORS,
     BY_CONTACTS,
     BY_FRICTION,
@@ -438,6 +439,33 @@ class Plant:
             self._pairs.forget()
             self._pairs.update(s, len(self._set.rows), self.dt_internal)
         self._check(advance_block(s, self.dt_internal, 0), time)
+        return self.state
+
+    def take_over(self, other: Plant) -> PlantState:
+        """
+        Go on where another plant of the same robot, with another payload, is.
+
+        Bristles, springs of compliant contacts and held forces go on too; those of pairs of bodies
+        begin anew.
+
+        Raises
+        ------
+        DimensionError
+            If the other has other joints or other possible contacts.
+        NonFiniteError
+            If a number is not finite.
+
+        """
+        s, o = self._arrays, other._arrays
+        if s.vs.shape != o.vs.shape or s.triples.shape != o.triples.shape:
+            raise DimensionError('plant to take over', o.vs.shape, s.vs.shape)
+        self.reset(o.qs[Q], o.vs[V_], other._time)
+        for row in (ACCELERATION, TAU, DRY, REACTION, DEFLECTION):
+            s.vs[row] = o.vs[row]
+        lasting = len(self._set.rows)
+        s.force[:lasting] = o.force[:lasting]
+        s.bristle[:lasting] = o.bristle[:lasting]
+        s.works[:] = o.works
         return self.state
 
     def step(self, tau: Any, dt: float, f_ext: Any = None) -> PlantState:
