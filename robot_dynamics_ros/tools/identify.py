@@ -170,6 +170,13 @@ def _add_model_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='SPEED',
         help='do not fit joints that are slower [rad/s | m/s]; 0 by default',
     )
+    parser.add_argument(
+        '--effort-delay',
+        type=number_between(-1.0, 1.0, 's'),
+        default=0.0,
+        metavar='S',
+        help='the efforts are stamped so much too late [s]; they are moved back',
+    )
 
 
 def time_span(text: str) -> tuple[float, float]:
@@ -277,6 +284,7 @@ def _options(args: argparse.Namespace) -> IdentificationOptions:
         estimator=args.estimator,
         prior_weight=args.prior_weight,
         standstill=args.standstill,
+        effort_delay=args.effort_delay,
     )
 
 

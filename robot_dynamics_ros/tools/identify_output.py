@@ -167,6 +167,8 @@ def summary(run: IdentifyRun) -> str:
         f'fit       {found.options.estimator}, {found.model.base.rank} base parameters of '
         f'{len(found.model.names)}, condition {found.linear.condition:.3g}; errors correlated '
         f'over {found.covariance.correlation_time:.2g} s',
+        f'delay     efforts seem to be stamped {1e3 * found.effort_delay:+.1f} ms late'
+        f'{_moved(found.options.effort_delay)}',
         f'prior     weight {found.prior_weight:g}{_chosen(found.prior_errors)}',
         *(f'note      {note}' for note in run.notes),
         '',
@@ -217,6 +219,10 @@ def as_dict(run: IdentifyRun) -> dict[str, Any]:
             'correlation_time': found.covariance.correlation_time,
             'variance_inflation': found.covariance.inflation,
             'standstill': found.options.standstill,
+            'effort_delay': {
+                'corrected': found.options.effort_delay,
+                'estimated_rest': found.effort_delay,
+            },
         },
         'prior': {
             'weight': found.prior_weight,
@@ -328,6 +334,10 @@ def _chosen(errors: Mapping[Any, float]) -> str:
         for key, error in errors.items()
     )
     return f' (cross-validation: {text})'
+
+
+def _moved(delay: float) -> str:
+    return f' after moving them by {1e3 * delay:g} ms' if delay else ' (--effort-delay corrects)'
 
 
 def _finite(value: float) -> float | None:
