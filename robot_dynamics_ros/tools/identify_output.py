@@ -167,6 +167,8 @@ def summary(run: IdentifyRun) -> str:
         f'fit       {found.options.estimator}, {found.model.base.rank} base parameters of '
         f'{len(found.model.names)}, condition {found.linear.condition:.3g}; errors correlated '
         f'over {found.covariance.correlation_time:.2g} s',
+        f'delay     efforts seem to be stamped {1e3 * found.effort_delay:+.1f} ms late'
+        f'{_moved(found.options.effort_delay)}',
         f'prior     weight {found.prior_weight:g}{_chosen(found.prior_errors)}',
         *(f'note      {note}' for note in run.notes),
         '',
@@ -181,11 +183,29 @@ def summary(run: IdentifyRun) -> str:
     return '\n'.join(lines)
 
 
+def formula_table(run: IdentifyRun) -> str:
+    """Return the base parameters with their combinations, values and 95 % intervals."""
+    found = run.found
+    base = found.model.base
+    rows: list[list[Cell]] = [
+        [f'{value:.5g}', f'{TWO_SIDED_95 * sigma:.2g}', found.model.units[lead], formula]
+        for value, sigma, lead, formula in zip(
+            found.consistent.base.tolist(),
+            found.covariance.deviation.tolist(),
+            base.independent,
+            base.formulas(),
+        )
+    ]
+    headers = ['value', '+- (95 %)', 'unit', 'combination']
+    title = f'The {base.rank} combinations of {len(base.names)} parameters that efforts determine'
+    table = format_table(headers, rows, title=title, right=headers[:2])
+    return f'{table}\nwithout effect: {", ".join(base.without_effect) or "none"}'
+
+
 def as_dict(run: IdentifyRun) -> dict[str, Any]:
     """Return the report as plain values for JSON."""
     found = run.found
     model = found.model
-    deviation = found.covariance.deviation
     return {
         'command': run.command,
         'verdict': {
@@ -217,6 +237,10 @@ def as_dict(run: IdentifyRun) -> dict[str, Any]:
             'correlation_time': found.covariance.correlation_time,
             'variance_inflation': found.covariance.inflation,
             'standstill': found.options.standstill,
+            'effort_delay': {
+                'corrected': found.options.effort_delay,
+                'estimated_rest': found.effort_delay,
+            },
         },
         'prior': {
             'weight': found.prior_weight,
@@ -229,6 +253,18 @@ def as_dict(run: IdentifyRun) -> dict[str, Any]:
                 for whose, measures in found.held_out.items()
             },
         },
+        **_parameters(found),
+        'without_effect': list(model.base.without_effect),
+        'armature': dict(run.identified.armature),
+        'notes': list(run.notes),
+    }  # fmt: skip
+
+
+def _parameters(found: Identification) -> dict[str, Any]:
+    """Return all parameters, and the combinations that efforts depend on."""
+    model = found.model
+    deviation = found.covariance.deviation
+    return {
         'parameters': [
             {'name': name, 'unit': unit, 'value': value, 'description': stated}
             for name, unit, value, stated in zip(
@@ -249,9 +285,6 @@ def as_dict(run: IdentifyRun) -> dict[str, Any]:
                 found.consistent.base.tolist(), found.linear.base.tolist(), deviation.tolist(),
             )
         ],
-        'without_effect': list(model.base.without_effect),
-        'armature': dict(run.identified.armature),
-        'notes': list(run.notes),
     }  # fmt: skip
 
 
@@ -328,6 +361,10 @@ def _chosen(errors: Mapping[Any, float]) -> str:
         for key, error in errors.items()
     )
     return f' (cross-validation: {text})'
+
+
+def _moved(delay: float) -> str:
+    return f' after moving them by {1e3 * delay:g} ms' if delay else ' (--effort-delay corrects)'
 
 
 def _finite(value: float) -> float | None:

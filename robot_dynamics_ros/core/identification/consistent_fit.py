@@ -225,7 +225,38 @@ def consistent_fit(
 
     """
     check_prior_weight(weight)
-    problem = consistent_problem(model, fit)
+    found = solved(consistent_problem(model, fit), weight)
+    return ConsistentFit(
+        parameters=frozen(found.parameters),
+        base=frozen(model.base.to_base(found.parameters)),
+        objective=found.objective,
+        steps=found.steps,
+        is_settled=found.is_settled,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What `solved` found; the attributes are those of `ConsistentFit`."""
+
+    parameters: Vector
+    objective: float
+    steps: int
+    is_settled: bool
+
+
+def solved(problem: ConsistentProblem, weight: float) -> Solution:
+    """
+    Solve a consistent fit.
+
+    Parameters
+    ----------
+    problem : ConsistentProblem
+        The data and the prior.
+    weight : float
+        Of the prior, above zero.
+
+    """
     bodies = problem.prior_bodies
     drives = np.array(problem.prior[problem.n_inertial :])
     present = max(weight, 0.1 * float(problem.right @ problem.right))
@@ -243,10 +274,8 @@ def consistent_fit(
             is_settled = True  # to the last digit
         if is_settled and present > weight:
             present, is_settled = max(weight, FALL * present), False
-    parameters = problem.parameters(bodies, drives)
-    return ConsistentFit(
-        parameters=frozen(parameters),
-        base=frozen(model.base.to_base(parameters)),
+    return Solution(
+        parameters=problem.parameters(bodies, drives),
         objective=problem.objective(bodies, drives, weight),
         steps=steps,
         is_settled=is_settled,

@@ -30,11 +30,11 @@ From logs to a verified model: the whole identification, in order.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, Vector
+from robot_dynamics_ros.core.arrays import as_finite, Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.consistent_fit import consistent_fit, ConsistentFit
 from robot_dynamics_ros.core.identification.covariance import base_covariance, BaseCovariance
@@ -45,10 +45,12 @@ from robot_dynamics_ros.core.identification.cross_validation import (
     columns_among,
     folds_of,
 )
+from robot_dynamics_ros.core.identification.effort_delay import effort_delay
 from robot_dynamics_ros.core.identification.excitation_spectrum import (
     chosen_cutoff,
     CutoffChoice,
 )
+from robot_dynamics_ros.core.identification.gravity_direction import gravity_errors
 from robot_dynamics_ros.core.identification.identification_model import (
     identification_model,
     IdentificationModel,
@@ -84,13 +86,11 @@ from robot_dynamics_ros.core.identification.verdict import (
     measured_agreement,
     Verdict,
 )
+from robot_dynamics_ros.core.model.description import JointType
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.signals.zero_phase import bridge_missing, ZeroPhaseFilter
 
 ESTIMATORS = ('huber', 'wls', 'ols')
-
-GRAVITY_SAMPLES = 1500
-"""With which the directions of gravity are compared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +127,16 @@ class JointRecord:
             self.name, self.stamps[part], self.position[part], velocity, self.effort[part]
         )
 
+    def with_efforts_moved(self, delay: float) -> JointRecord:
+        """Return the log with efforts that were stamped `delay` too late moved back [s]."""
+        if delay == 0.0:
+            return self
+        times = self.stamps + delay
+        known = (times >= self.stamps[0]) & (times <= self.stamps[-1])
+        moved = [np.interp(times, self.stamps, column) for column in self.effort.T]
+        effort = np.where(known[:, None], np.column_stack(moved), np.nan)
+        return replace(self, effort=effort)
+
 
 @dataclass(frozen=True)
 class IdentificationOptions:
@@ -149,6 +159,8 @@ class IdentificationOptions:
         Of the description; None chooses it.
     standstill : float
         Slower joints are left out of the fit [rad/s | m/s].
+    effort_delay : float
+        Efforts are stamped so much too late, and are moved back [s].
 
     """
 
@@ -160,6 +172,7 @@ class IdentificationOptions:
     estimator: str = 'huber'
     prior_weight: float | None = None
     standstill: float = 0.0
+    effort_delay: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +201,8 @@ class Identification:
         For ``identified``, ``plain`` and ``description``: against the efforts with both sides
         filtered (``filtered``), the filtered efforts (``filtered effort``), and the efforts as
         they are (``raw effort``). Empty without held-out data.
+    effort_delay : float
+        By how much the efforts still seem to be stamped too late [s].
     gravity_errors : mapping of tuple to float
         Error of a fit under each direction of gravity.
     efforts : tuple of ndarray
@@ -206,6 +221,7 @@ class Identification:
     prior_errors: Mapping[float, float]
     training: Measure
     held_out: Mapping[str, Mapping[str, Measure]]
+    effort_delay: float
     gravity_errors: dict[tuple[float, ...], float]
     efforts: tuple[Matrix, Matrix]
 
@@ -247,6 +263,8 @@ def identify(
     options = options or IdentificationOptions()
     tell = advance or (lambda name: None)
     _check_options(robot, options)
+    training = [_prepared(robot, record, options.effort_delay) for record in training]
+    held_out = [_prepared(robot, record, options.effort_delay) for record in held_out]
     tell('filtering')
     longest = max(training, key=lambda record: len(record.stamps))
     cutoffs = chosen_cutoff(longest.stamps, longest.position, options.cutoff)
@@ -278,6 +296,7 @@ def identify(
         prior_errors=prior_errors,
         training=_agreement(model, rows, consistent.base),
         held_out=measures,
+        effort_delay=effort_delay(rows, 1.0 / linear.spread),
         gravity_errors=gravity_errors(robot, samples),
         efforts=(described, np.concatenate([block.tau for block in together])),
     )
@@ -319,39 +338,6 @@ def verdict_of(found: Identification, written: RobotModel) -> Verdict:
     return Verdict(checks)
 
 
-def gravity_errors(
-    robot: RobotModel, samples: Sequence[JointSamples]
-) -> dict[tuple[float, ...], float]:
-    """
-    Fit under each axis of the base as the direction of gravity.
-
-    Returns
-    -------
-    errors : dict of tuple of float to float
-        Relative error of a plain fit for each gravity, the robot's own among them.
-
-    """
-    step = max(1, sum(len(part.stamps) for part in samples) // GRAVITY_SAMPLES)
-    thin = [part.picked(slice(None, None, step)) for part in samples]
-    given = tuple(float(value) for value in robot.gravity)
-    size = float(np.linalg.norm(given)) or 9.81
-    axes = [tuple(float(sign * size * (k == axis)) for k in range(3))
-            for axis in range(3) for sign in (-1, 1)]  # fmt: skip
-    errors: dict[tuple[float, ...], float] = {}
-    for gravity in [given, *axes]:
-        if any(np.linalg.norm(np.subtract(gravity, other)) < 1e-9 for other in errors):
-            continue
-        structure = ModelStructure(rotor_inertia=False, offset=False)
-        model = identification_model(robot.with_gravity(gravity), structure)
-        rows = [block for part in thin for block in regression_rows(model, part, None)]
-        factors = accumulated(rows, model.columns_of_joint, model.base.rank)
-        base = weighted_least_squares(factors).base
-        efforts = float(np.linalg.norm(factors.effort_norms()))
-        left = float(np.linalg.norm(factors.residual_norms(base)))
-        errors[gravity] = left / max(efforts, 1e-300)
-    return errors
-
-
 def _check_options(robot: RobotModel, options: IdentificationOptions) -> None:
     if options.estimator not in ESTIMATORS:
         raise ConfigurationError(
@@ -359,6 +345,16 @@ def _check_options(robot: RobotModel, options: IdentificationOptions) -> None:
         )
     if robot.payload is not None:
         raise ConfigurationError('identify the robot without a payload in its model')
+
+
+def _prepared(robot: RobotModel, record: JointRecord, delay: float) -> JointRecord:
+    """Return a log with continuous joints that count their turns and efforts moved back."""
+    shape = (len(record.stamps), robot.nv)
+    position = np.array(as_finite('position', record.position, shape))
+    for joint in robot.joints:
+        if joint.type is JointType.CONTINUOUS and joint.mimic is None:
+            position[:, joint.q_index] = np.unwrap(position[:, joint.q_index])
+    return replace(record, position=position).with_efforts_moved(delay)
 
 
 def _samples(record: JointRecord, cutoffs: CutoffChoice, standstill: float) -> JointSamples:
