@@ -25,10 +25,21 @@ import numpy as np
 import pytest
 
 from excitation_scenes import PinocchioArm
+from robot_dynamics_ros.core.trajectory.trajectory_file import columns_of, read_trajectory
 from robot_dynamics_ros.tools.cli import main
-from robot_dynamics_ros.tools.trajectory_file import columns_of, read_trajectory
 
-QUICK = ['--random', '3', '--starts', '1', '--iterations', '2', '--harmonics', '3', '--duration', '12']
+QUICK = [
+    '--random',
+    '3',
+    '--starts',
+    '1',
+    '--iterations',
+    '2',
+    '--harmonics',
+    '3',
+    '--duration',
+    '12',
+]
 NAMES = [f'joint_{k}' for k in range(1, 7)]
 
 
