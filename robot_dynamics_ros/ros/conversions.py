@@ -212,13 +212,14 @@ def message_from_trajectory(trajectory: Spline, begin: float) -> JointTrajectory
         When its time zero is [s]; 0 starts at once.
 
     """
-    columns = (trajectory.positions, trajectory.velocities, trajectory.accelerations)
     return message_from_points(
         TrajectoryPoints(
             trajectory.joint_names,
             begin,
             trajectory.times,
-            *(list(column) for column in columns),
+            list(trajectory.positions),
+            list(trajectory.velocities),
+            list(trajectory.accelerations),
             [None] * len(trajectory.times),
         )
     )
