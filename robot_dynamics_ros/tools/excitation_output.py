@@ -25,6 +25,7 @@ import numpy as np
 import yaml
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
+from robot_dynamics_ros.core.identification.composite_motion import CompositeMotion
 from robot_dynamics_ros.core.identification.excitation import Excitation
 from robot_dynamics_ros.core.identification.excitation_problem import ExcitationProblem
 from robot_dynamics_ros.core.trajectory.spline import JointTrajectory
@@ -43,6 +44,11 @@ class ExcitationRun:
     ----------
     problem : ExcitationProblem
     found : Excitation
+        The Fourier series.
+    motion : CompositeMotion
+        It, and what follows it.
+    rate : float
+        Rows of the table per second.
     facts : dict
         How it was asked for, command line and notes.
     wall_time : float
@@ -52,6 +58,8 @@ class ExcitationRun:
 
     problem: ExcitationProblem
     found: Excitation
+    motion: CompositeMotion
+    rate: float
     facts: dict[str, Any]
     wall_time: float
 
@@ -61,15 +69,17 @@ class ExcitationRun:
         return self.problem.limits.joint_names
 
     def sampled(self) -> tuple[Vector, Matrix, Matrix, Matrix, Matrix]:
-        """Return times, positions, velocities, accelerations and torques at the points."""
-        trajectory = self.found.trajectory
-        q, v, a = trajectory.positions, trajectory.velocities, trajectory.accelerations
-        return trajectory.times, q, v, a, self.problem.torques(q, v, a)
+        """Return times, positions, velocities, accelerations and torques at a constant rate."""
+        trajectory = self.motion.trajectory
+        count = int(np.ceil(trajectory.end * self.rate - 1e-9))
+        t = np.linspace(0.0, trajectory.end, count + 1)
+        q, v, a = trajectory.sample_many(t)
+        return t, q, v, a, self.problem.torques(q, v, a)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the content of excitation.json."""
         found, problem = self.found, self.problem
-        random = found.random_measures
+        random, check = found.random_measures, self.motion.check
         limits = problem.limits
         return {
             **self.facts,
@@ -84,12 +94,13 @@ class ExcitationRun:
             'parameters': problem.rank,
             'parameter_names': list(problem.model.base.base_names),
             'period': problem.period,
-            'points': len(found.trajectory.times),
+            'points': len(self.motion.trajectory.times),
+            'parts': {name: [begin, end] for name, begin, end in self.motion.parts},
             'wall_time': self.wall_time,
-            'least_distance': _number(found.check.least_distance),
-            'nearest': found.check.nearest,
+            'least_distance': _number(check.least_distance),
+            'nearest': check.nearest,
             'limits_used': {
-                name: {key: round(float(found.check.used[key][j]), 6) for key in LIMITS}
+                name: {key: round(float(check.used[key][j]), 6) for key in LIMITS}
                 for j, name in enumerate(self.joint_names)
             },
             'limits': {
@@ -116,11 +127,11 @@ def _number(value: float) -> float | None:
 
 def summary(run: ExcitationRun) -> str:
     """Return the text that is printed."""
-    found, problem = run.found, run.problem
+    found, problem, check = run.found, run.problem, run.motion.check
     best = found.random_measures.min()
     reached = found.condition if problem.objective == 'condition' else found.deviation
     rows = [
-        [name, *(100.0 * float(found.check.used[key][j]) for key in LIMITS)]
+        [name, *(100.0 * float(check.used[key][j]) for key in LIMITS)]
         for j, name in enumerate(run.joint_names)
     ]
     table = format_table(
@@ -128,14 +139,15 @@ def summary(run: ExcitationRun) -> str:
     )
     lines = [
         f'{problem.rank} base parameters, period {problem.period:.4g} s, '
-        f'{found.trajectory.duration:.4g} s in all',
+        f'{run.motion.trajectory.duration:.4g} s in all',
         f'condition number {found.condition:.4g}, mean standard deviation {found.deviation:.4g}',
         f'{problem.objective} {best / reached:.3g} times better than the best of '
         f'{len(found.random_measures)} random motions ({best:.4g})',
     ]
-    if found.check.nearest:
-        lines.append(f'least distance {1e3 * found.check.least_distance:.1f} mm, '
-                     f'{found.check.nearest}')  # fmt: skip
+    if check.nearest:
+        lines.append(f'least distance {1e3 * check.least_distance:.1f} mm, '
+                     f'{check.nearest}')  # fmt: skip
+    lines += [f'{name}: {begin:.4g} s to {end:.4g} s' for name, begin, end in run.motion.parts]
     lines.append(f'found in {run.wall_time:.3g} s')
     notes = [f'note: {note}' for note in run.facts['notes']]
     return '\n'.join([*lines, '', table, *notes])
@@ -155,7 +167,7 @@ def write_results(folder: Path, run: ExcitationRun, *, overwrite: bool = False) 
 
     t, q, v, a, tau = run.sampled()
     with staged_directory(folder, overwrite=overwrite) as staging:
-        (staging / 'excitation.yaml').write_text(trajectory_yaml(run.found.trajectory), 'utf-8')
+        (staging / 'excitation.yaml').write_text(trajectory_yaml(run.motion.trajectory), 'utf-8')
         (staging / 'excitation.csv').write_text(_table(run.joint_names, t, q, v, a, tau), 'utf-8')
         text = json.dumps(run.as_dict(), indent=2, allow_nan=False)
         (staging / 'excitation.json').write_text(text + '\n', 'utf-8')

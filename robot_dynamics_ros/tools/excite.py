@@ -110,6 +110,18 @@ def _add_motion(group: Any) -> None:
         default='condition',
         help='condition number (default), or mean standard deviation of the parameters',
     )
+    group.add_argument(
+        '--friction-sweep',
+        action='store_true',
+        help='then each joint alone, back and forth at several constant speeds',
+    )
+    group.add_argument(
+        '--gravity-poses',
+        type=whole_number_between(0, 200),
+        default=0,
+        metavar='N',
+        help='then so many poses in which the arm is held; none by default',
+    )
 
 
 def _add_limits(group: Any) -> None:
@@ -221,6 +233,7 @@ def run(args: argparse.Namespace) -> int:
     """Find the motion, write and print; return 0."""
     refuse_filled_directory(args.output, overwrite=args.overwrite)
     # Here, so that --help and refused arguments do not wait for compiled kernels.
+    from robot_dynamics_ros.core.identification.composite_motion import composite_motion
     from robot_dynamics_ros.core.identification.excitation import (
         ExcitationBudget,
         optimal_excitation,
@@ -246,9 +259,20 @@ def run(args: argparse.Namespace) -> int:
             on_random=progress.advance,
             on_iteration=lambda n: progress.advance(_WORK_OF_ITERATION * n),
         )
+    with Progress('joining') as progress:
+        motion = composite_motion(
+            setup.problem,
+            found,
+            np.random.default_rng(args.seed),
+            with_friction_sweep=args.friction_sweep,
+            n_gravity_poses=args.gravity_poses,
+            advance=progress.advance,
+        )
     command = shlex.join(['robot_dynamics', *sys.argv[1:]]) if len(sys.argv) > 1 else ''
     facts = {**_facts(args), 'command': command, 'notes': setup.notes}
-    result = ExcitationRun(setup.problem, found, facts, time.perf_counter() - began)
+    result = ExcitationRun(
+        setup.problem, found, motion, args.rate, facts, time.perf_counter() - began
+    )
     written = write_results(args.output, result, overwrite=args.overwrite)
     if args.json:
         print(json.dumps(result.as_dict(), indent=2, allow_nan=False))
@@ -261,9 +285,9 @@ def run(args: argparse.Namespace) -> int:
 def _facts(args: argparse.Namespace) -> dict[str, Any]:
     """Return how the motion was asked for, as plain values."""
     keys = (
-        'urdf', 'duration', 'periods', 'harmonics', 'objective', 'seed', 'random', 'starts',
-        'iterations', 'position_margin', 'velocity_share', 'effort_share', 'clearance', 'world',
-        'collisions', 'disabled_pairs', 'friction', 'friction_columns', 'offset',
-        'rotor_inertia', 'payload', 'gravity',
+        'urdf', 'duration', 'periods', 'harmonics', 'friction_sweep', 'gravity_poses',
+        'objective', 'seed', 'random', 'starts', 'iterations', 'position_margin',
+        'velocity_share', 'effort_share', 'clearance', 'world', 'collisions', 'disabled_pairs',
+        'friction', 'friction_columns', 'offset', 'rotor_inertia', 'payload', 'gravity',
     )  # fmt: skip
     return {key: getattr(args, key) for key in keys}
