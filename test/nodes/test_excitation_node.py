@@ -44,6 +44,22 @@ def trajectory() -> Spline:
     return FourierSeries.from_free(3.0, free).trajectory(NAMES, 1, 50.0)
 
 
+def write_trajectory(path: Path, motion: Spline) -> None:
+    points = [
+        {
+            'positions': list(p.positions),
+            'velocities': list(p.velocities),
+            'accelerations': list(p.accelerations),
+            'time_from_start': {
+                'sec': p.time_from_start.sec,
+                'nanosec': p.time_from_start.nanosec,
+            },
+        }
+        for p in message_from_trajectory(motion, 0.0).points
+    ]
+    path.write_text(yaml.safe_dump({'joint_names': list(motion.joint_names), 'points': points}))
+
+
 class Arm:
     """Follows each trajectory from its stamp on, as joint_trajectory_controller does."""
 
@@ -90,20 +106,7 @@ class Bench:
 
     def __init__(self, graph: Graph, folder: Path, **parameters: Any) -> None:
         path = folder / 'excitation.yaml'
-        message = message_from_trajectory(trajectory(), 0.0)
-        points = [
-            {
-                'positions': list(p.positions),
-                'velocities': list(p.velocities),
-                'accelerations': list(p.accelerations),
-                'time_from_start': {
-                    'sec': p.time_from_start.sec,
-                    'nanosec': p.time_from_start.nanosec,
-                },
-            }
-            for p in message.points
-        ]
-        path.write_text(yaml.safe_dump({'joint_names': list(NAMES), 'points': points}))
+        write_trajectory(path, trajectory())
         self.graph = graph
         self.arm = Arm(graph, trajectory().positions[0] + [0.1, 0.0])
         options = {'autostart': True, 'approach_speed': 2.0, 'approach_acceleration': 5.0}
@@ -243,3 +246,66 @@ def test_a_file_that_is_none_ends_the_node(graph: Graph, tmp_path: Path, content
     node = graph.add(ExcitationNode, trajectory_file=str(path), autostart=True)
     assert graph.spin_until(lambda: node.is_finished)
     assert node.exit_code == 1
+
+
+ES5 = 'package://robot_dynamics_ros/urdf/es5.urdf.xacro'
+ARMATURE = [0.7, 1.0, 0.7, 0.2, 0.2, 0.2]
+
+
+def test_abort_brings_a_simulated_arm_under_model_torques_to_rest(
+    graph: Graph, tmp_path: Path
+) -> None:
+    from robot_dynamics_ros.core.control.guard_state import GuardState
+    from robot_dynamics_ros.nodes.forward_simulation_node import ForwardSimulationNode
+    from robot_dynamics_ros.nodes.inverse_dynamics_node import InverseDynamicsNode
+
+    robot = {'robot_description_file': ES5, 'crosscheck': False, 'autostart': True}
+    # It hangs down, so that it stays until the law has it.
+    hanging = [0.0, -1.5708, 0.0, 0.0, 0.0, 0.0]
+    graph.add(
+        ForwardSimulationNode,
+        **robot,
+        state_rate=200.0,
+        armature=ARMATURE,
+        initial_positions=hanging,
+        friction_source='urdf',
+    )
+    law = graph.add(
+        InverseDynamicsNode,
+        **robot,
+        joints=[f'joint_{k}' for k in range(1, 7)],
+        armature=ARMATURE,
+        gravity_compensated_by_hardware=False,
+        stale_state_policy='hold_gravity',
+        grace_time=10.0,
+        state_timeout=1.0,
+        kp=[400.0, 400.0, 400.0, 100.0, 100.0, 100.0],
+        kd=[40.0, 40.0, 40.0, 10.0, 10.0, 10.0],
+    )
+    assert graph.spin_until(lambda: law.is_active and law.guard.state is GuardState.ACTIVE)
+    free = 0.3 * np.random.default_rng(4).normal(size=(5, 6))
+    free[0] = 0.0
+    free[0] = law.buffer.q - FourierSeries.from_free(3.0, free).sample_many([0.0])[0][0]
+    motion = FourierSeries.from_free(3.0, free).trajectory(law.buffer.joint_names, 1, 50.0)
+    write_trajectory(tmp_path / 'excitation.yaml', motion)
+    node = graph.add(
+        ExcitationNode,
+        trajectory_file=str(tmp_path / 'excitation.yaml'),
+        output_topic='inverse_dynamics_node/reference',
+        state_timeout=1.0,
+        tolerance=0.5,
+        autostart=True,
+    )
+    assert graph.spin_until(lambda: node.is_active and node.buffer.is_complete)
+    assert graph.matched(node._publisher)
+    client = graph.probe.create_client(Trigger, 'excitation_node/start')
+    answer = graph.call(client, Trigger.Request())
+    assert answer.success, answer.message
+    assert graph.spin_until(lambda: np.abs(law.buffer.v).max() > 0.2)
+    client = graph.probe.create_client(Trigger, 'excitation_node/abort')
+    assert graph.call(client, Trigger.Request()).success
+    assert graph.spin_until(lambda: node.player.state is PlayerState.ABORTED)
+    # Friction of 7 N m holds the arm up to 18 mrad away from the end, by a gain of 400.
+    assert graph.spin_until(lambda: np.abs(law.buffer.v).max() < 5e-3)
+    assert law.guard.state is GuardState.ACTIVE
+    np.testing.assert_allclose(law.buffer.q, node.player._motion.positions[-1], atol=0.02)
