@@ -29,7 +29,7 @@ from robot_dynamics_ros.core.contact.pair_filter import link_solids
 from robot_dynamics_ros.core.contact.solids import Solid
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
-from robot_dynamics_ros.core.identification.clearance import ClearanceScene, require_room
+from robot_dynamics_ros.core.identification.clearance import adapt_to_room, ClearanceScene
 from robot_dynamics_ros.core.identification.excitation_problem import ExcitationProblem
 from robot_dynamics_ros.core.identification.identification_model import identification_model
 from robot_dynamics_ros.core.identification.joint_columns import ModelStructure
@@ -80,6 +80,7 @@ def make_setup(args: argparse.Namespace) -> ExcitationSetup:
         xacro_args=xacro_args,
         gravity=tuple(args.gravity),
         armature=parse_armature(args.armature),
+        active_joints=args.joints,
     )
     model = loaded_model(model, args)
     limits = _limits(args, model)
@@ -201,8 +202,7 @@ def _scene(
     scene = ClearanceScene(model, links, world_solids(world), world.planes, disabled)
     rng = np.random.default_rng(0)
     poses = rng.uniform(limits.lower, limits.upper, (_RANDOM_POSES, model.nv))
-    for pair in require_room(scene, poses, args.clearance):
-        notes.append(f'{pair} always overlap and are not compared')
+    notes += adapt_to_room(scene, poses, args.clearance)
     return scene
 
 

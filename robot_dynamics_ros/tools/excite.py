@@ -131,7 +131,7 @@ def _add_limits(group: Any) -> None:
         type=number_between(0.0, 10.0, 'rad or m'),
         default=0.05,
         metavar='X',
-        help='distance from position limits [rad | m]; 0.05 by default',
+        help='distance from position limits [rad | m], 5 %% of the range at most; 0.05 by default',
     )
     for kind in ('velocity', 'effort'):
         group.add_argument(
@@ -208,6 +208,12 @@ def _add_model(group: Any) -> None:
         default=[],
         metavar='JOINT=VALUE',
         help='standard deviation of the measured effort [N m | N]; may be repeated',
+    )
+    group.add_argument(
+        '--joints',
+        nargs='+',
+        metavar='JOINT',
+        help='joints that move, the others stay at zero; all by default',
     )
     add_armature_argument(group)
     add_payload_arguments(group)

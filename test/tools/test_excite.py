@@ -115,7 +115,7 @@ def test_a_folder_with_results_is_not_touched(
         (['--velocity', 'joint_1=fast'], "--velocity 'joint_1=fast': 'fast' is not a finite"),
         (['--position', 'joint_1=1:-1'], "joint 'joint_1': from 1 to -1 there is no room"),
         (['--effort-share', '0.05'], 'random motions 0 keep torque limits'),
-        (['--clearance', '0.2'], 'are never farther apart than'),
+        (['--joints', 'joint_9'], 'joint_9'),
         (['--world', 'nowhere.yaml'], 'world file nowhere.yaml cannot be read'),
         (['--disabled-pairs', 'nowhere.yaml'], 'nowhere.yaml cannot be read'),
     ],

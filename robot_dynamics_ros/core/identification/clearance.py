@@ -68,6 +68,9 @@ from robot_dynamics_ros.core.model.robot_model import require_single_joints, Rob
 _INSETS = 2.0
 """A body for coal may be smaller than the solid by this many insets, at its corners."""
 
+LEAST_ROOM = 2e-3
+"""Pairs that never are this far apart, but do not always overlap, are refused [m]."""
+
 
 class ClearanceScene:
     """
@@ -90,6 +93,8 @@ class ClearanceScene:
     ----------
     names : tuple of pairs of str
         Names of each pair.
+    most : ndarray, shape (n_pairs,)
+        Clearance of pairs that never have more room, see `adapt_to_room`; infinite for others [m].
     reach : ndarray, shape (n_pairs, nv)
         By how much the distance of each pair changes at most, for each unit of each joint.
 
@@ -130,6 +135,7 @@ class ClearanceScene:
         self._coordinate[np.arange(len(kernel)), kernel[:, IV].astype(int)] = kernel[:, MULTIPLIER]
         self._moved_by = _chains(kernel, self._body)
         self._keep(pairs)
+        self.most = np.full(self.count, np.inf)
 
     def _keep(self, pairs: Sequence[tuple[int, int]]) -> None:
         self._pairs = np.array(pairs, dtype=int).reshape(-1, 2)
@@ -138,8 +144,15 @@ class ClearanceScene:
 
     def without(self, pairs: Sequence[int]) -> None:
         """Leave pairs out, by their indices."""
-        kept = [pair for k, pair in enumerate(self._pairs.tolist()) if k not in set(pairs)]
-        self._keep([(i, j) for i, j in kept])
+        left = [k for k in range(self.count) if k not in set(pairs)]
+        most = self.most[left]
+        self._keep([(int(i), int(j)) for i, j in self._pairs[left]])
+        self.most = most
+
+    def required(self, clearance: float) -> Vector:
+        """Return the clearance of each pair: the wanted one, or what its room allows [m]."""
+        required: Vector = np.minimum(clearance, self.most)
+        return required
 
     @property
     def count(self) -> int:
@@ -171,7 +184,7 @@ class ClearanceScene:
         """
         return np.asarray(self._measured(q, cutoff)[0])
 
-    def distances_with_gradient(self, q: Any, cutoff: float) -> tuple[Matrix, NDArray[np.float64]]:
+    def distances_with_gradient(self, q: Any, cutoff: Any) -> tuple[Matrix, NDArray[np.float64]]:
         """
         Return the distances, and their derivatives by the joints.
 
@@ -291,14 +304,16 @@ class ClearanceScene:
         return reach
 
 
-def require_room(scene: ClearanceScene, q: Any, clearance: float) -> tuple[str, ...]:
+def adapt_to_room(scene: ClearanceScene, q: Any, clearance: float) -> tuple[str, ...]:
     """
-    Leave out pairs that always overlap, and refuse those that never have room.
+    Leave out pairs that always overlap, and want less of those that never have the room.
+
+    Of a pair that is never as far apart as the clearance, half of its largest distance is wanted.
 
     Parameters
     ----------
     scene : ClearanceScene
-        Its pairs are left out.
+        Its pairs are changed.
     q : array_like, shape (n_samples, nq)
         Random positions.
     clearance : float
@@ -306,28 +321,37 @@ def require_room(scene: ClearanceScene, q: Any, clearance: float) -> tuple[str, 
 
     Returns
     -------
-    left_out : tuple of str
-        The pairs that overlap at all positions, as text.
+    notes : tuple of str
+        What was changed, one sentence for each pair.
 
     Raises
     ------
     ConfigurationError
-        If a pair touches at some positions only, and never is as far apart as the clearance.
+        If a pair touches at some positions and hardly ever is apart.
+    DimensionError
+        If `q` has another shape.
 
     """
-    distance = scene.distances(q, clearance)
-    always = np.flatnonzero((distance < 0.0).all(axis=0)).tolist()
-    for k in np.flatnonzero((distance < clearance).all(axis=0)).tolist():
-        if k not in always:
-            one, other = scene.names[k]
+    largest = scene.distances(q, clearance).max(axis=0, initial=-np.inf)
+    notes, always = [], []
+    for k in np.flatnonzero(largest < clearance).tolist():
+        names = ' and '.join(f"'{name}'" for name in scene.names[k])
+        if largest[k] < 0.0:
+            always.append(k)
+            notes.append(f'{names} always overlap and are not compared')
+        elif largest[k] < LEAST_ROOM:
             raise ConfigurationError(
-                f"'{one}' and '{other}' are never farther apart than "
-                f'{1e3 * float(distance[:, k].max()):.1f} mm, expected a clearance of '
-                f'{1e3 * clearance:.4g} mm; take a smaller one or disable the pair'
+                f'{names} are never farther apart than {1e3 * float(largest[k]):.1f} mm; disable '
+                'the pair, or mend the collision shapes'
             )
-    left_out = tuple(f'{one} and {other}' for one, other in (scene.names[k] for k in always))
+        else:
+            scene.most[k] = 0.5 * largest[k]
+            notes.append(
+                f'{names} are never farther apart than {1e3 * float(largest[k]):.1f} mm; half of '
+                'it is kept'
+            )
     scene.without(always)
-    return left_out
+    return tuple(notes)
 
 
 class _PlaneSolid:

@@ -37,6 +37,9 @@ SHARE = 0.5
 BY_WAY = 40
 """Poses to go by that are tried."""
 
+RESERVE = 0.01
+"""What poses have on top of the clearance [m]."""
+
 TRIES = 400
 """Random poses for each that is wanted, at most."""
 
@@ -95,7 +98,8 @@ def free_poses(problem: ExcitationProblem, count: int, rng: np.random.Generator)
         rest = np.zeros_like(poses)
         free = (np.abs(problem.torques(poses, rest, rest)) <= limits.effort).all(axis=1)
         if problem.scene is not None:
-            enough = problem.clearance + 0.01
+            required = problem.scene.required(problem.clearance)
+            enough = required + np.minimum(RESERVE, 0.5 * problem.scene.most)
             free &= (problem.scene.distances(poses, enough) >= enough).all(axis=1)
         found += list(poses[free])
         if len(found) >= count:

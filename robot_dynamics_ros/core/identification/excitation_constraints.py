@@ -33,6 +33,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -72,10 +73,14 @@ class ExcitationConstraints:
     problem: ExcitationProblem
     clearance_reserve: float = CLEARANCE_RESERVE
 
-    @property
-    def clearance(self) -> float:
-        """Return the least distance at the samples [m]."""
-        return self.problem.clearance + self.clearance_reserve
+    @cached_property
+    def clearance(self) -> Vector:
+        """Return the least distance of each pair at the samples, shape (n_pairs,) [m]."""
+        scene = self.problem.scene
+        if scene is None:
+            return np.zeros(0)
+        required = scene.required(self.problem.clearance)
+        return required + np.minimum(self.clearance_reserve, 0.5 * scene.most)
 
     def utilisations(self, q: Matrix, v: Matrix, a: Matrix) -> dict[str, Matrix]:
         """

@@ -160,6 +160,7 @@ def _certified(
     """Return the least distance, where it is, and what is too near."""
     if scene is None or not scene.count:
         return np.inf, '', ''
+    required = scene.required(clearance)
     speed = trajectory.speed_bounds()
     start, stop = trajectory.times[:-1], trajectory.times[1:]
     segment = np.arange(len(start))
@@ -167,13 +168,15 @@ def _certified(
     while len(start):
         middle, half = 0.5 * (start + stop), 0.5 * (stop - start)
         travel = (half[:, np.newaxis] * speed[segment]) @ scene.reach.T
-        cutoff = clearance + np.maximum(travel, SHOWN)
+        cutoff = required + np.maximum(travel, SHOWN)
         distance = scene.distances(trajectory.sample_many(middle)[0], cutoff)
         row, column = np.unravel_index(int(distance.argmin()), distance.shape)
         if distance[row, column] < least:
             least, at, pair = float(distance[row, column]), float(middle[row]), int(column)
-        open_ = (distance - travel < clearance).any(axis=1)
-        if least < clearance or (open_.any() and half[open_].min() < SHORTEST):
+        open_ = (distance - travel < required).any(axis=1)
+        if (distance < required).any() or (open_.any() and half[open_].min() < SHORTEST):
+            row, column = np.unravel_index(int((distance - required).argmin()), distance.shape)
+            least, at, pair = float(distance[row, column]), float(middle[row]), int(column)
             break
         start, stop, segment = start[open_], stop[open_], np.repeat(segment[open_], 2)
         middle = 0.5 * (start + stop)
@@ -184,7 +187,7 @@ def _certified(
     if len(start):
         too_near = (
             f'{names} come to {1e3 * least:.1f} mm at {at:.4g} s, expected a clearance of '
-            f'{1e3 * clearance:.4g} mm'
+            f'{1e3 * float(required[pair]):.4g} mm'
         )
     return least, nearest, too_near
 

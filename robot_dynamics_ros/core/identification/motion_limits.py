@@ -35,6 +35,9 @@ from robot_dynamics_ros.core.model.robot_model import require_single_joints, Rob
 SPEED_UP = 0.5
 """Time in which a joint may reach its velocity, where no acceleration is stated [s]."""
 
+LARGEST_MARGIN = 0.05
+"""Of the range: joints with a short stroke keep a smaller distance from their limits."""
+
 TURN = np.pi
 """Way to both sides of zero for a joint that turns without limit [rad]."""
 
@@ -78,7 +81,7 @@ class MotionLimits:
             if not self.lower[j] < self.upper[j]:
                 raise ConfigurationError(
                     f"joint '{name}': from {self.lower[j]:.4g} to {self.upper[j]:.4g} there is no "
-                    'room to move; take a smaller position margin'
+                    'room to move'
                 )
             for key in ('velocity', 'acceleration', 'effort'):
                 if not getattr(self, key)[j] > 0.0:
@@ -117,7 +120,7 @@ def motion_limits(
     model : RobotModel
         With joints of one coordinate.
     position_margin : float
-        Distance that is kept from position limits [rad | m].
+        Distance that is kept from position limits, `LARGEST_MARGIN` at most [rad | m].
     velocity_share, effort_share : float
         Share of the model's velocity and effort limits that is used, above 0 up to 1.
     velocities, accelerations : mapping of str to float, optional
@@ -176,7 +179,9 @@ def _ranges(
 ) -> tuple[Vector, Vector]:
     """Return lower and upper positions."""
     turning = {j.v_index for j in model.joints if j.type is JointType.CONTINUOUS and not j.mimic}
-    lower, upper = model.limits.lower + margin, model.limits.upper - margin
+    with np.errstate(invalid='ignore'):  # of joints without limits
+        margins = np.fmin(margin, LARGEST_MARGIN * (model.limits.upper - model.limits.lower))
+        lower, upper = model.limits.lower + margins, model.limits.upper - margins
     for j, name in enumerate(model.v_names):
         if name in given:
             lower[j], upper[j] = given[name]

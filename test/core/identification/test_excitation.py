@@ -174,7 +174,7 @@ def test_torque_limits_that_no_motion_keeps_are_refused() -> None:
 
 def test_limits_that_are_missing_or_empty_are_refused() -> None:
     with pytest.raises(ConfigurationError, match="joint 'joint_1': from .* no room"):
-        motion_limits(es5(), position_margin=4.0)
+        motion_limits(es5(), positions={'joint_1': (1.0, -1.0)})
     with pytest.raises(ConfigurationError, match='share of velocity limits is 1.5'):
         motion_limits(es5(), velocity_share=1.5)
     with pytest.raises(ConfigurationError, match='objective'):
