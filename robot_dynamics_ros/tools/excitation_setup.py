@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -74,14 +74,7 @@ def make_setup(args: argparse.Namespace) -> ExcitationSetup:
     """
     source = urdf_path('es5.urdf.xacro') if args.urdf == 'es5' else args.urdf
     xacro_args = parse_xacro_args(args.xacro_arg)
-    model = load_urdf(
-        source,
-        strict=not args.lenient,
-        xacro_args=xacro_args,
-        gravity=tuple(args.gravity),
-        armature=parse_armature(args.armature),
-        active_joints=args.joints,
-    )
+    model = _load(args, source, xacro_args)
     model = loaded_model(model, args)
     limits = _limits(args, model)
     notes = _notes_on_limits(limits)
@@ -104,6 +97,28 @@ def make_setup(args: argparse.Namespace) -> ExcitationSetup:
         objective=args.objective,
     )
     return ExcitationSetup(problem, notes)
+
+
+def _load(args: argparse.Namespace, source: Any, xacro_args: dict[str, str]) -> RobotModel:
+    """Return the robot; joints that are not to move are locked at zero, or as near as they can."""
+    options: dict[str, Any] = {
+        'strict': not args.lenient,
+        'xacro_args': xacro_args,
+        'gravity': tuple(args.gravity),
+        'armature': parse_armature(args.armature),
+    }
+    model = load_urdf(source, **options)
+    if args.joints is None:
+        return model
+    for name in args.joints:
+        model.joint_index(name)
+    limits = model.limits
+    locked = {
+        name: float(np.clip(0.0, limits.lower[j], limits.upper[j]))
+        for j, name in enumerate(model.v_names)
+        if name not in args.joints
+    }
+    return load_urdf(source, **options, locked=locked)
 
 
 def _limits(args: argparse.Namespace, model: RobotModel) -> MotionLimits:

@@ -114,7 +114,7 @@ def test_a_folder_with_results_is_not_touched(
         (['--velocity', 'joint_9=1.0'], "'joint_9' is not in the model"),
         (['--velocity', 'joint_1=fast'], "--velocity 'joint_1=fast': 'fast' is not a finite"),
         (['--position', 'joint_1=1:-1'], "joint 'joint_1': from 1 to -1 there is no room"),
-        (['--effort-share', '0.05'], 'random motions 0 keep torque limits'),
+        (['--effort-share', '0.05'], 'random motions 0 keep all limits; in'),
         (['--joints', 'joint_9'], 'joint_9'),
         (['--world', 'nowhere.yaml'], 'world file nowhere.yaml cannot be read'),
         (['--disabled-pairs', 'nowhere.yaml'], 'nowhere.yaml cannot be read'),

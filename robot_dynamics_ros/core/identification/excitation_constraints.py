@@ -125,6 +125,21 @@ class ExcitationConstraints:
                 return False
         return True
 
+    def obstacles(self, free: Matrix) -> list[str]:
+        """Return which joints break which limit, and which pairs come too near, as text."""
+        q, v, a = self.problem.motion(free)
+        found = [
+            f"joint '{self.problem.limits.joint_names[j]}' is beyond its {key} limit"
+            for key, used in self.utilisations(q, v, a).items()
+            for j in np.flatnonzero(_slack(used) < -TOLERANCE)
+        ]
+        scene = self.problem.scene
+        if scene is not None:
+            near = (scene.distances(q, self.clearance) < self.clearance).any(axis=0)
+            for one, other in (scene.names[k] for k in np.flatnonzero(near)):
+                found.append(f"'{one}' and '{other}' are too near")
+        return found
+
     def gradient(self, free: Matrix) -> Matrix:
         """Return the derivatives of the constraints, shape (n_constraints, *shape)."""
         problem = self.problem

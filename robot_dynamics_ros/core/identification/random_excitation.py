@@ -24,6 +24,7 @@ something is drawn again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -41,6 +42,9 @@ SMALLEST_SHARE = 0.1
 
 TRIES = 200
 """For one motion within all limits, on average."""
+
+_ASKED = 50
+"""Motions that are looked at for what is in their way."""
 
 _SMOOTH = 0.97
 """Share of a limit: the smooth maximum is a little above the real one."""
@@ -108,6 +112,19 @@ def random_feasible(
         if tries >= TRIES * (len(found) + 5):
             break
     raise TrajectoryError(
-        f'of {tries} random motions {len(found)} keep torque limits and clearance; allow '
-        'more torque, a smaller clearance, or name pairs that always touch as disabled'
+        f'of {tries} random motions {len(found)} keep all limits; '
+        f'{_most_often(constraints, rng)}; '
+        'allow more torque or less clearance, narrow the positions, or disable the pair'
     )
+
+
+def _most_often(constraints: ExcitationConstraints, rng: np.random.Generator) -> str:
+    """Return what is in the way of most motions."""
+    problem = constraints.problem
+    counts = Counter(
+        text for _ in range(_ASKED) for text in constraints.obstacles(draw(problem, rng))
+    )
+    if not counts:
+        return 'no limit is broken often'
+    text, count = counts.most_common(1)[0]
+    return f'in {100 * count // _ASKED} % of them {text}'
