@@ -27,6 +27,7 @@ NODES = [
     'joint_force_relay_node',
     'effort_watchdog_node',
     'differential_drive_node',
+    'excitation_node',
 ]
 
 setup(

@@ -37,6 +37,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.model.payload import Payload
+from robot_dynamics_ros.core.trajectory.spline import JointTrajectory as Spline
 from robot_dynamics_ros.ros.cdr import read_inertia
 
 _NANO = 1_000_000_000
@@ -197,6 +198,31 @@ def message_from_points(points: TrajectoryPoints) -> JointTrajectory:
         )
     ]
     return message
+
+
+def message_from_trajectory(trajectory: Spline, begin: float) -> JointTrajectory:
+    """
+    Return a trajectory with all derivatives at its points as a message.
+
+    Parameters
+    ----------
+    trajectory : robot_dynamics_ros.core.trajectory.spline.JointTrajectory
+        The motion.
+    begin : float
+        When its time zero is [s]; 0 starts at once.
+
+    """
+    return message_from_points(
+        TrajectoryPoints(
+            trajectory.joint_names,
+            begin,
+            trajectory.times,
+            list(trajectory.positions),
+            list(trajectory.velocities),
+            list(trajectory.accelerations),
+            [None] * len(trajectory.times),
+        )
+    )
 
 
 def payload_from_bytes(data: bytes, default_frame: str = '') -> Payload:

@@ -357,6 +357,78 @@ class DifferentialDriveParameters:
     base_frame: str = parameter('Frame of the base, at the middle of the axle.', 'base_link')
 
 
+@dataclass(frozen=True)
+class ExcitationParameters:
+    """Parameters of `excitation_node`."""
+
+    autostart: bool = parameter(
+        'Whether the node configures and activates itself as soon as it can; the arm does not '
+        'move before ~/start is called.',
+        False,
+        read_only=True,
+    )
+    trajectory_file: str = parameter(
+        'YAML file of a trajectory_msgs/JointTrajectory, as robot_dynamics excite writes it.'
+    )
+    output_topic: str = parameter(
+        'Where trajectories go: that of a joint_trajectory_controller, or ~/reference of '
+        'inverse_dynamics_node.',
+        'joint_trajectory_controller/joint_trajectory',
+    )
+    speed_scale: float = parameter(
+        "Share of the trajectory's speed; begin with 0.2. Counts from the next start on.",
+        1.0,
+        low=0.01,
+        high=1.0,
+        is_live=True,
+    )
+    approach_speed: float = parameter(
+        'Largest speed on the way to the start of the trajectory.',
+        0.3,
+        unit='rad/s | m/s',
+        low=0.001,
+        high=10.0,
+    )
+    approach_acceleration: float = parameter(
+        'Largest acceleration on that way.',
+        0.5,
+        unit='rad/s^2 | m/s^2',
+        low=0.001,
+        high=100.0,
+    )
+    approach_limit: float = parameter(
+        'Distance of a joint from the start of the trajectory beyond which ~/start refuses; '
+        'nothing looks for collisions on that way.',
+        0.5,
+        unit='rad | m',
+        low=0.001,
+        high=100.0,
+    )
+    tolerance: float = parameter(
+        'Distance of a joint from the motion beyond which it is aborted.',
+        0.2,
+        unit='rad | m',
+        low=0.001,
+        high=100.0,
+        is_live=True,
+    )
+    state_timeout: float = parameter(
+        'Age of joint states beyond which the motion is aborted.',
+        0.2,
+        unit='s',
+        low=0.01,
+        high=10.0,
+    )
+    braking_acceleration: float = parameter(
+        'Largest acceleration when the motion is aborted; 0 for a fifth more than the motion '
+        'has itself. What the motion needs is never refused.',
+        0.0,
+        unit='rad/s^2 | m/s^2',
+        low=0.0,
+        high=1000.0,
+    )
+
+
 NODE_PARAMETERS: dict[str, type] = {
     'inverse_dynamics_node': InverseDynamicsParameters,
     'gravity_compensation_node': GravityCompensationParameters,
@@ -365,5 +437,6 @@ NODE_PARAMETERS: dict[str, type] = {
     'joint_force_relay_node': JointForceRelayParameters,
     'effort_watchdog_node': EffortWatchdogParameters,
     'differential_drive_node': DifferentialDriveParameters,
+    'excitation_node': ExcitationParameters,
 }
 """Parameters by the name of the node."""

@@ -33,6 +33,7 @@ from robot_dynamics_ros.core.control.trajectory_efforts import trajectory_effort
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
+from robot_dynamics_ros.core.trajectory.trajectory_file import columns_of, read_trajectory
 from robot_dynamics_ros.report.atomic import refuse_existing, write_text
 from robot_dynamics_ros.tools.argument_types import add_gravity_argument
 from robot_dynamics_ros.tools.robot_arguments import (
@@ -41,7 +42,6 @@ from robot_dynamics_ros.tools.robot_arguments import (
     friction_model,
     parse_armature,
 )
-from robot_dynamics_ros.tools.trajectory_file import columns_of, read_trajectory
 
 
 def add_parser(subparsers: Any) -> None:

@@ -43,6 +43,7 @@ COMMANDS = {
     'torque-report': 'say what a motion asks of each drive',
     'energy': 'show how well each integrator keeps the energy of a free motion',
     'simulate': 'simulate a robot under a control law, with contact, friction, drives and sensors',
+    'excite': 'make a motion for the identification of the dynamic parameters',
     'demo': 'drive a simulated ES5 along a trajectory on model torques',
 }
 

@@ -41,13 +41,13 @@ from robot_dynamics_ros.core.simulation.hardware import SimulatedHardware
 from robot_dynamics_ros.core.simulation.plant import Plant
 from robot_dynamics_ros.core.simulation.world import World
 from robot_dynamics_ros.core.trajectory.scenarios import N_JOINTS, scenario
+from robot_dynamics_ros.core.trajectory.trajectory_file import columns_of, read_trajectory
 from robot_dynamics_ros.tools.robot_arguments import (
     loaded_model,
     parse_armature,
     parse_xacro_args,
     robot_options,
 )
-from robot_dynamics_ros.tools.trajectory_file import columns_of, read_trajectory
 
 FOLLOWING = ('pd', 'pd_gravity', 'pd_feedforward', 'computed_torque')
 """Laws that follow a motion."""

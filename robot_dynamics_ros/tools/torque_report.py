@@ -33,6 +33,7 @@ from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.core.trajectory.scenarios import N_JOINTS, scenario, SCENARIOS
+from robot_dynamics_ros.core.trajectory.trajectory_file import columns_of, read_trajectory
 from robot_dynamics_ros.report.atomic import refuse_filled_directory
 from robot_dynamics_ros.report.drive_sizing import drive_sizing
 from robot_dynamics_ros.tools.argument_types import add_gravity_argument, number_between
@@ -46,7 +47,6 @@ from robot_dynamics_ros.tools.robot_arguments import (
     parse_armature,
     parse_xacro_args,
 )
-from robot_dynamics_ros.tools.trajectory_file import columns_of, read_trajectory
 
 Sampled = tuple[Vector, Matrix, Matrix, Matrix]
 

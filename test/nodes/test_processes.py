@@ -15,6 +15,7 @@
 """Nodes as processes of their own, started and ended as a user or a launch file does it."""
 
 from collections.abc import Iterator
+from pathlib import Path
 import signal
 import time
 
@@ -160,12 +161,23 @@ def test_arguments_that_ros_refuses_end_the_process_with_one_line(
     assert reason in line
 
 
+MOTION = """joint_names: [joint_1]
+points:
+- {positions: [0.0], velocities: [0.0], time_from_start: {sec: 0, nanosec: 0}}
+- {positions: [0.1], velocities: [0.0], time_from_start: {sec: 1, nanosec: 0}}
+"""
+
+
 @pytest.mark.parametrize('node', NODE_PARAMETERS)
 def test_installed_configuration_starts_the_node_in_a_namespace(
-    graph: Graph, processes: Processes, node: str
+    graph: Graph, processes: Processes, node: str, tmp_path: Path
 ) -> None:
     statuses = Statuses(graph)
-    process = processes.configured(node, '-r', '__ns:=/arm')
+    files = {}
+    if node == 'excitation_node':  # whose trajectory is the user's
+        (tmp_path / 'motion.yaml').write_text(MOTION)
+        files['trajectory_file'] = str(tmp_path / 'motion.yaml')
+    process = processes.configured(node, '-r', '__ns:=/arm', **files)
     feed = StateFeed(graph, NAMES, '/arm/joint_states')
     feed.is_on = node != 'forward_simulation_node'
     assert graph.spin_until(lambda: statuses.message('lifecycle') == 'active', DEADLINE), (

@@ -42,7 +42,13 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     'trajectory_annotator_node': {},
     'joint_force_relay_node': {},
     'differential_drive_node': {'publish_clock': True},
+    'excitation_node': {},
 }
+MOTION = """joint_names: [joint_1]
+points:
+- {positions: [0.0], velocities: [0.0], time_from_start: {sec: 0, nanosec: 0}}
+- {positions: [0.1], velocities: [0.0], time_from_start: {sec: 1, nanosec: 0}}
+"""
 
 
 def documented(node: str) -> set[tuple[str, str, str]]:
@@ -62,7 +68,7 @@ def documented(node: str) -> set[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize('name', NODE_PARAMETERS)
-def test_topics_are_those_of_the_documentation(graph: Graph, name: str) -> None:
+def test_topics_are_those_of_the_documentation(graph: Graph, name: str, tmp_path: Path) -> None:
     module = importlib.import_module(f'robot_dynamics_ros.nodes.{name}')
     (cls,) = [value for key, value in vars(module).items() if key.lower() == name.replace('_', '')]
     parameters = PARAMETERS.get(
@@ -74,6 +80,9 @@ def test_topics_are_those_of_the_documentation(graph: Graph, name: str) -> None:
             'crosscheck': False,
             **parameters,
         }
+    if name == 'excitation_node':
+        (tmp_path / 'motion.yaml').write_text(MOTION)
+        parameters = {'trajectory_file': str(tmp_path / 'motion.yaml')}
     node = graph.add(cls, autostart=True, **parameters)
     assert graph.spin_until(lambda: node.is_configured)
     found = set()

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
-from math import pi
+from math import comb, pi
 from typing import Any
 
 import numpy as np
@@ -244,6 +244,19 @@ class JointTrajectory:
                 a = a * u + i * (i - 1) * c[:, i]
         held = (inside != t)[:, np.newaxis]
         return q, np.where(held, 0.0, v), np.where(held, 0.0, a)
+
+    def speed_bounds(self) -> Matrix:
+        """
+        Return speeds that are nowhere exceeded, for each segment, shape (n_points - 1, n).
+
+        A polynomial lies between its coefficients in Bernstein's form.
+
+        """
+        h = np.diff(self.times)[:, np.newaxis]
+        powers = [k * self._coefficients[:, k] * h ** (k - 1) for k in range(1, 6)]
+        to_bernstein = [[comb(k, i) / comb(4, i) for i in range(5)] for k in range(5)]
+        bernstein = np.tensordot(np.array(to_bernstein), np.array(powers), 1)
+        return np.asarray(np.abs(bernstein).max(axis=0))
 
     def extremes(self) -> tuple[Vector, Vector, Vector, Vector]:
         """
