@@ -71,7 +71,7 @@ ROS_MODULES = {
     'trajectory_msgs',
     'visualization_msgs',
 }
-OPTIONAL = {'coal', 'sympy'}
+OPTIONAL = {'coal', 'cvxpy', 'sympy'}
 """What core imports only inside functions, when used, because it does without otherwise."""
 
 CORE_THIRD_PARTY = OPTIONAL | {'numba', 'numpy', 'scipy', 'urdf_parser_py', 'xacro', 'yaml'}

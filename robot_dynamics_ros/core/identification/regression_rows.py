@@ -1,0 +1,148 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+r"""
+Rows of the regression: regressor and efforts through the same filter, decimated.
+
+A filter is linear, so the model holds for filtered columns as it does for the samples,
+
+.. math:: F \tau = F\bigl(Y(q, v, a)\bigr)\,\beta
+
+exactly, also where a column is no smooth function of time: a Coulomb torque changes its sign in
+no time, while the effort beside it was smoothed. Without this, the jump becomes an error of the
+model. Noise above the cutoff :math:`f_c` is gone from both sides, and of the rows every k-th is
+kept, :math:`f_s \ge 8 f_c`.
+
+References
+----------
+.. [1] M. Gautier, "Dynamic identification of robots with power model", IEEE ICRA, 1997 (the
+   parallel filter and its decimation).
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_dynamics_ros.core.arrays import Matrix, Vector
+from robot_dynamics_ros.core.identification.identification_model import IdentificationModel
+from robot_dynamics_ros.core.identification.joint_samples import JointSamples, RATE_PER_CUTOFF
+from robot_dynamics_ros.core.signals.zero_phase import SHORTEST_PART, ZeroPhaseFilter
+
+BLOCK = 4096
+"""Samples that are worked on together, to bound the memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionRows:
+    """
+    A block of rows in the order of time.
+
+    Attributes
+    ----------
+    stamps : ndarray, shape (n,)
+        [s].
+    regressor : ndarray, shape (n, nv, rank)
+        Columns of the base parameters.
+    tau : ndarray, shape (n, nv)
+        Efforts [N m | N].
+    use : ndarray of bool, shape (n, nv)
+        Which of them count.
+
+    """
+
+    stamps: Vector
+    regressor: Matrix
+    tau: Matrix
+    use: NDArray[np.bool_]
+
+
+def regression_rows(
+    model: IdentificationModel,
+    samples: JointSamples,
+    cutoff: float | None,
+    *,
+    advance: Callable[[int], None] | None = None,
+) -> Iterator[RegressionRows]:
+    """
+    Make the rows of the regression, block by block.
+
+    Parameters
+    ----------
+    model : IdentificationModel
+        Whose columns to compute.
+    samples : JointSamples
+        Motion and efforts.
+    cutoff : float or None
+        Of the filter of both sides [Hz]; None leaves the samples as they are.
+    advance : callable, optional
+        Called with the number of samples since the last call, for a progress display.
+
+    Yields
+    ------
+    rows : RegressionRows
+        Of at most `BLOCK` samples.
+
+    Raises
+    ------
+    ConfigurationError
+        If the cutoff does not suit the rate of the samples.
+    DimensionError
+        If the samples have another number of joints.
+    NonFiniteError
+        If a sample is not finite.
+
+    """
+    count = len(samples.stamps)
+    blocks = max(1, -(-count // BLOCK))
+    edges = np.linspace(0, count, blocks + 1).astype(int)
+    step = _decimation(samples.stamps, cutoff)
+    for start, stop in zip(edges[:-1], edges[1:]):
+        part = samples.picked(slice(int(start), int(stop)))
+        regressor = model.regressor(part.q, part.v, part.a)
+        tau, use = part.tau, part.use
+        if cutoff is not None:
+            regressor = _filtered_columns(model, part.stamps, regressor, cutoff)
+            tau = ZeroPhaseFilter(cutoff).filtered(part.stamps, tau)
+            use = use & np.isfinite(tau)
+            tau = np.where(np.isfinite(tau), tau, 0.0)
+        yield RegressionRows(part.stamps[::step], regressor[::step], tau[::step], use[::step])
+        if advance is not None:
+            advance(int(stop - start))
+
+
+def _filtered_columns(
+    model: IdentificationModel, stamps: Vector, regressor: Matrix, cutoff: float
+) -> Matrix:
+    """Return the filtered columns; those that are zero for a joint are left out of the work."""
+    present = [(j, k) for j, of_joint in enumerate(model.columns_of_joint) for k in of_joint]
+    joints, columns = np.array(present, dtype=np.intp).T
+    used = regressor[:, joints, columns]
+    moving = np.flatnonzero(np.any(used != 0.0, axis=0))
+    filtered = np.zeros_like(used)
+    filtered[:, moving] = ZeroPhaseFilter(cutoff).filtered(stamps, used[:, moving])
+    result = np.zeros_like(regressor)
+    result[:, joints, columns] = np.where(np.isfinite(filtered), filtered, 0.0)
+    return result
+
+
+def _decimation(stamps: Vector, cutoff: float | None) -> int:
+    if cutoff is None or len(stamps) < SHORTEST_PART:
+        return 1
+    rate = 1.0 / float(np.median(np.diff(stamps)))
+    return max(1, int(rate / (RATE_PER_CUTOFF * cutoff) + 1e-6))
