@@ -219,6 +219,41 @@ def consistent_fit(
     """
     check_prior_weight(weight)
     problem = consistent_problem(model, fit)
+    parameters, steps, objective = solve_consistent(problem, weight)
+    return ConsistentFit(
+        parameters=parameters,
+        base=frozen(model.base.to_base(parameters)),
+        objective=objective,
+        steps=steps,
+    )
+
+
+def solve_consistent(problem: ConsistentProblem, weight: float) -> tuple[Vector, int, float]:
+    """
+    Find the minimum.
+
+    Parameters
+    ----------
+    problem : ConsistentProblem
+        Data and prior.
+    weight : float
+        Of the prior, above zero.
+
+    Returns
+    -------
+    parameters : ndarray, shape (p,)
+        All parameters, bodies first.
+    steps : int
+        How many it took.
+    objective : float
+        The minimum.
+
+    Raises
+    ------
+    ConfigurationError
+        If no minimum is found.
+
+    """
     bodies = problem.prior_bodies
     drives = np.array(problem.prior[problem.n_inertial :])
     present = max(weight, 0.1 * float(problem.right @ problem.right))
@@ -238,13 +273,8 @@ def consistent_fit(
             f'the consistent fit did not settle in {MOST_STEPS} steps; give the prior more weight '
             f'than {weight:g}'
         )
-    parameters = problem.parameters(bodies, drives)
-    return ConsistentFit(
-        parameters=frozen(parameters),
-        base=frozen(model.base.to_base(parameters)),
-        objective=problem.objective(bodies, drives, weight),
-        steps=steps,
-    )
+    parameters = frozen(problem.parameters(bodies, drives))
+    return parameters, steps, problem.objective(bodies, drives, weight)
 
 
 def check_prior_weight(weight: float) -> None:

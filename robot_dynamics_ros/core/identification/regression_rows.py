@@ -35,17 +35,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
-from robot_dynamics_ros.core.identification.identification_model import IdentificationModel
 from robot_dynamics_ros.core.identification.joint_samples import JointSamples, RATE_PER_CUTOFF
 from robot_dynamics_ros.core.signals.zero_phase import SHORTEST_PART, ZeroPhaseFilter
 
 BLOCK = 4096
 """Samples that are worked on together, to bound the memory."""
+
+
+class RegressorModel(Protocol):
+    """What has a regressor: see `IdentificationModel`."""
+
+    @property
+    def columns_of_joint(self) -> tuple[NDArray[np.intp], ...]:
+        """For each degree of freedom: the columns that can differ from zero in its row."""
+
+    def regressor(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        """Compute the regressor of many samples, shape (n_samples, nv, n_columns)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +84,7 @@ class RegressionRows:
 
 
 def regression_rows(
-    model: IdentificationModel,
+    model: RegressorModel,
     samples: JointSamples,
     cutoff: float | None,
     *,
@@ -84,7 +95,7 @@ def regression_rows(
 
     Parameters
     ----------
-    model : IdentificationModel
+    model : RegressorModel
         Whose columns to compute.
     samples : JointSamples
         Motion and efforts.
@@ -127,7 +138,7 @@ def regression_rows(
 
 
 def _filtered_columns(
-    model: IdentificationModel, stamps: Vector, regressor: Matrix, cutoff: float
+    model: RegressorModel, stamps: Vector, regressor: Matrix, cutoff: float
 ) -> Matrix:
     """Return the filtered columns; those that are zero for a joint are left out of the work."""
     present = [(j, k) for j, of_joint in enumerate(model.columns_of_joint) for k in of_joint]

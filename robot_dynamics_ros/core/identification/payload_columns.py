@@ -1,0 +1,157 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+r"""
+Columns of a regression that tells a payload from the arm that carries it.
+
+The efforts of an arm with a body :math:`\varphi` in its hand are
+
+.. math:: \tau = Y_a(q, v, a)\,\beta + Y_i(q, v, a)\,T \varphi
+
+with the ten columns :math:`Y_i` of the link that holds it, and the matrix :math:`T` that expresses
+the body's parameters in that link's frame instead of the given one. In a run without it the
+second term is zero, which is what tells :math:`\varphi` from the links' own parameters.
+
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_dynamics_ros.core.arrays import Matrix
+from robot_dynamics_ros.core.dynamics import joint_torque_regressor_batch
+from robot_dynamics_ros.core.exceptions import ConfigurationError
+from robot_dynamics_ros.core.identification.identification_model import IdentificationModel
+from robot_dynamics_ros.core.identification.possible_bodies import SIZE
+from robot_dynamics_ros.core.model.robot_model import Frame
+from robot_dynamics_ros.core.spatial.inertia import SpatialInertia
+
+
+@dataclass(frozen=True, eq=False)
+class PayloadColumns:
+    """
+    The columns of an arm and, after them, the ten of a payload; make it with `payload_columns`.
+
+    Attributes
+    ----------
+    arm : IdentificationModel
+        The arm without it.
+    kept : ndarray of int, shape (k,)
+        Base parameters of the arm that are fitted too.
+    body : int
+        The link that holds the payload.
+    map : ndarray, shape (10, 10)
+        From parameters in the payload's frame to those in the link's frame.
+    is_loaded : bool
+        Whether the payload is there; its columns are zero otherwise.
+
+    """
+
+    arm: IdentificationModel
+    kept: NDArray[np.intp]
+    body: int
+    map: Matrix
+    is_loaded: bool = True
+
+    @property
+    def count(self) -> int:
+        """Return the number of columns."""
+        return len(self.kept) + SIZE
+
+    @cached_property
+    def columns_of_joint(self) -> tuple[NDArray[np.intp], ...]:
+        """For each degree of freedom: the columns that can differ from zero in its row."""
+        payload = len(self.kept) + np.arange(SIZE)
+        return tuple(
+            np.concatenate([np.flatnonzero(np.isin(self.kept, columns)), payload]).astype(np.intp)
+            for columns in self.arm.columns_of_joint
+        )
+
+    def regressor(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        """
+        Compute the columns of many samples, shape (n_samples, nv, count).
+
+        Raises
+        ------
+        DimensionError
+            If an array has another shape.
+        NonFiniteError
+            If an entry is NaN or infinite.
+
+        """
+        columns = np.zeros((len(q), self.arm.robot.nv, self.count))
+        if len(self.kept):
+            columns[:, :, : len(self.kept)] = self.arm.regressor(q, v, a)[:, :, self.kept]
+        if self.is_loaded:
+            full = joint_torque_regressor_batch(self.arm.robot, q, v, a)
+            first = SIZE * self.body
+            columns[:, :, len(self.kept) :] = full[:, :, first : first + SIZE] @ self.map
+        return columns
+
+
+def payload_columns(
+    arm: IdentificationModel, frame: str, kept: NDArray[np.intp], is_loaded: bool = True
+) -> PayloadColumns:
+    """
+    Make the columns of an arm with a payload.
+
+    Parameters
+    ----------
+    arm : IdentificationModel
+        The arm without it.
+    frame : str
+        Link or joint frame that holds it, and in which its parameters are expressed.
+    kept : ndarray of int
+        Base parameters of the arm that are fitted too.
+    is_loaded : bool
+        Whether the payload is there.
+
+    Raises
+    ------
+    UnknownFrameError
+        If the robot has no such frame.
+    ConfigurationError
+        If the frame does not move.
+
+    """
+    held = arm.robot.frame(frame)
+    if held.body < 0:
+        raise ConfigurationError(f'{frame} does not move: efforts show no payload there')
+    return PayloadColumns(arm, kept, held.body, frame_map(held), is_loaded)
+
+
+def frame_map(frame: Frame) -> Matrix:
+    """Return the matrix from parameters in a frame to those in its link's frame, (10, 10)."""
+    columns = []
+    for unit in np.eye(SIZE):
+        inertia = SpatialInertia(float(unit[0]), unit[1:4], rotational_of(unit))
+        moved = inertia.moved(frame.rotation, frame.translation)
+        columns.append([moved.mass, *moved.first_moment, *six_of(moved.rotational)])
+    matrix: Matrix = np.array(columns).T
+    return matrix
+
+
+def rotational_of(parameters: Matrix) -> Matrix:
+    """Return the rotational inertia in ten parameters, shape (3, 3)."""
+    xx, xy, yy, xz, yz, zz = parameters[4:]
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def six_of(rotational: Matrix) -> list[float]:
+    """Return ``[Ixx, Ixy, Iyy, Ixz, Iyz, Izz]`` of a tensor."""
+    return [float(rotational[i, j]) for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))]

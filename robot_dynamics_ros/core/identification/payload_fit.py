@@ -1,0 +1,367 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+r"""
+The payload of an arm from its efforts: mass, centre of mass and inertia, with their uncertainty.
+
+Two ways tell it from the arm. From a run without and a run with it, on any motions, all parameters
+of the arm and of its friction are fitted together with the ten of the payload: what both runs
+share cancels. From one run with it, the arm's parameters must be known; friction, which drifts
+with temperature, is fitted again unless it is told to stay. Samples of joints at rest should be
+left out (`without_standstill`): friction holds them with any effort.
+
+The weighted least squares fit gives the ten parameters :math:`\hat\varphi` and their covariance
+:math:`C` under correlated errors (`covariance`). From these the payload is the body
+
+.. math:: \min_{P \succ 0} \;
+          (\varphi(P) - \hat\varphi)^T C^{-1} (\varphi(P) - \hat\varphi) + \lambda\,D(P \| P_0)
+
+with the log-det divergence of `possible_bodies`: a body that can exist, that is the prior where
+the motion shows nothing. Its covariance is the inverse of :math:`C^{-1} + \lambda H_D / 2`, with
+the Hessian :math:`H_D` of the divergence. A parameter counts as determined if the data take away
+more than half of the standard deviation that the prior leaves.
+
+References
+----------
+.. [1] J. Swevers, W. Verdonck, B. Naumer, S. Pieters, E. Biber, "An Experimental Robot Load
+   Identification Method for Industrial Application", IJRR 21(8), 2002.
+.. [2] T. Lee, P. Wensing, F. Park, "Geometric Robot Dynamic Identification: A Convex Programming
+   Approach", IEEE T-RO 36(2), 2020.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_dynamics_ros.core.arrays import as_finite, frozen, Matrix, Vector
+from robot_dynamics_ros.core.exceptions import ConfigurationError
+from robot_dynamics_ros.core.identification.consistent_fit import (
+    check_prior_weight,
+    ConsistentProblem,
+    solve_consistent,
+)
+from robot_dynamics_ros.core.identification.covariance import base_covariance
+from robot_dynamics_ros.core.identification.identification_model import IdentificationModel
+from robot_dynamics_ros.core.identification.joint_samples import JointSamples
+from robot_dynamics_ros.core.identification.least_squares import LinearFit, weighted_least_squares
+from robot_dynamics_ros.core.identification.payload_columns import (
+    payload_columns,
+    rotational_of,
+    six_of,
+)
+from robot_dynamics_ros.core.identification.possible_bodies import (
+    body_pseudo_inertia,
+    possible_prior,
+    SIZE,
+)
+from robot_dynamics_ros.core.identification.regression_rows import regression_rows, RegressionRows
+from robot_dynamics_ros.core.identification.triangular_factors import accumulated
+from robot_dynamics_ros.core.model.payload import Payload
+from robot_dynamics_ros.core.spatial.rotation import skew
+
+REACH = 0.1
+"""Root mean square distance of the prior's mass from the frame, in each direction [m]."""
+
+PRIOR_MASS = 1.0
+"""Mass of the prior where the data do not tell it [kg]."""
+
+DETERMINED = 0.5
+"""A parameter's standard deviation must fall below this part of the prior's."""
+
+VISIBLE = 1e-7
+"""Directions whose information is smaller than this, relative to the largest, are not seen."""
+
+QUANTITIES = ('mass', 'com x', 'com y', 'com z', 'ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+"""Mass, centre of mass, and inertia about it, as the nodes' parameters have them."""
+
+
+@dataclass(frozen=True, eq=False)
+class PayloadFit:
+    """
+    An identified payload.
+
+    Attributes
+    ----------
+    payload : Payload
+        A body that can exist, expressed in the frame that was asked for.
+    parameters : ndarray, shape (10,)
+        ``[m, hx, hy, hz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz]`` about the frame's origin.
+    covariance : ndarray, shape (10, 10)
+        Of these parameters, data and prior together.
+    linear : ndarray, shape (10,)
+        What least squares alone gives; it may be no possible body.
+    deviation : ndarray, shape (10,)
+        Standard deviation of each of `QUANTITIES` [kg, m, kg m^2].
+    share : ndarray, shape (10,)
+        Of each of `QUANTITIES`: its standard deviation relative to that of the prior.
+    correlation_time : float
+        Of the errors [s].
+    errors, errors_without : ndarray, shape (nv,)
+        Errors of the efforts of each joint with the payload and with the best fit without it,
+        relative to its efforts; those of a known arm are taken off before.
+
+    """
+
+    payload: Payload
+    parameters: Vector
+    covariance: Matrix
+    linear: Vector
+    deviation: Vector
+    share: Vector
+    correlation_time: float
+    errors: Vector
+    errors_without: Vector
+
+    @property
+    def values(self) -> Vector:
+        """Return `QUANTITIES`, shape (10,)."""
+        return payload_quantities(self.parameters)
+
+    @property
+    def undetermined(self) -> tuple[str, ...]:
+        """Return the quantities that the motion hardly shows: they are those of the prior."""
+        shares = zip(QUANTITIES, self.share.tolist())
+        return tuple(name for name, share in shares if share > DETERMINED)
+
+    def node_parameters(self) -> dict[str, object]:
+        """Return the payload as parameters of the nodes, by name."""
+        values = self.values.tolist()
+        return {
+            'payload.mass': values[0],
+            'payload.frame': self.payload.frame,
+            'payload.com': values[1:4],
+            'payload.inertia': values[4:],
+        }
+
+
+def payload_from_two_runs(
+    arm: IdentificationModel,
+    frame: str,
+    unloaded: JointSamples,
+    loaded: JointSamples,
+    cutoff: float | None,
+    *,
+    prior: Payload | None = None,
+    weight: float = 1.0,
+) -> PayloadFit:
+    """
+    Identify a payload from a run without and a run with it.
+
+    Parameters
+    ----------
+    arm : IdentificationModel
+        The arm; its parameters are fitted to both runs, its description is not looked at.
+    frame : str
+        Link or joint frame that holds the payload, in which it is expressed.
+    unloaded, loaded : JointSamples
+        The runs; they need not follow the same motion.
+    cutoff : float or None
+        Of the filter of regressor and efforts [Hz].
+    prior : Payload, optional
+        What is known, in the same frame; a body of the identified mass that reaches `REACH`
+        around the frame's origin if nothing is.
+    weight : float
+        Of the prior, above zero.
+
+    Raises
+    ------
+    UnknownFrameError
+        If the robot has no such frame.
+    ConfigurationError
+        If the frame does not move, the prior is expressed in another frame or has no mass, the
+        weight is not above zero, the filter does not suit the samples, or no minimum is found.
+    DimensionError, NonFiniteError
+        If samples have another number of joints or are not finite.
+
+    """
+    kept = np.arange(arm.base.rank, dtype=np.intp)
+    rows: list[RegressionRows] = []
+    for samples, is_loaded in ((unloaded, False), (loaded, True)):
+        columns = payload_columns(arm, frame, kept, is_loaded)
+        rows += regression_rows(columns, samples, cutoff)
+    return _fitted_payload(arm, frame, kept, rows, prior, weight)
+
+
+def payload_from_known_arm(
+    arm: IdentificationModel,
+    parameters: Vector,
+    frame: str,
+    loaded: JointSamples,
+    cutoff: float | None,
+    *,
+    refit_drives: bool = True,
+    prior: Payload | None = None,
+    weight: float = 1.0,
+) -> PayloadFit:
+    """
+    Identify a payload from one run with it and the parameters of the arm.
+
+    Parameters
+    ----------
+    arm : IdentificationModel
+        The arm and the terms of its drives.
+    parameters : ndarray, shape (p,)
+        Its parameters, as ``arm.prior`` or an earlier identification has them.
+    frame : str
+        Link or joint frame that holds the payload, in which it is expressed.
+    loaded : JointSamples
+        The run.
+    cutoff : float or None
+        Of the filter of regressor and efforts [Hz].
+    refit_drives : bool
+        Whether friction and offsets are fitted again, as changes of the given ones; rotors stay.
+    prior, weight
+        As for `payload_from_two_runs`.
+
+    Raises
+    ------
+    UnknownFrameError, ConfigurationError, DimensionError, NonFiniteError
+        As `payload_from_two_runs`; DimensionError also if there are not `p` parameters.
+
+    """
+    known = arm.efforts(parameters, loaded.q, loaded.v, loaded.a)
+    drives = [
+        k
+        for k, column in enumerate(arm.base.independent)
+        if column >= arm.n_inertial
+        and arm.terms[column - arm.n_inertial].kind != 'rotor_inertia'
+        and refit_drives
+    ]
+    kept = np.array(drives, dtype=np.intp)
+    samples = replace(loaded, tau=loaded.tau - known)
+    rows = list(regression_rows(payload_columns(arm, frame, kept), samples, cutoff))
+    return _fitted_payload(arm, frame, kept, rows, prior, weight)
+
+
+def payload_quantities(parameters: Vector) -> Vector:
+    """Return `QUANTITIES` of ten parameters about the origin of the frame."""
+    mass = float(parameters[0])
+    com = parameters[1:4] / mass
+    central = rotational_of(parameters) + mass * skew(com) @ skew(com)
+    xx, xy, yy, xz, yz, zz = six_of(central)
+    return np.array([mass, *com, xx, xy, xz, yy, yz, zz])
+
+
+def _fitted_payload(
+    arm: IdentificationModel,
+    frame: str,
+    kept: NDArray[np.intp],
+    rows: Sequence[RegressionRows],
+    prior: Payload | None,
+    weight: float,
+) -> PayloadFit:
+    check_prior_weight(weight)
+    if prior is not None and (prior.frame != frame or prior.mass <= 0.0):
+        raise ConfigurationError(
+            f"prior of the payload: {prior.mass:g} kg at '{prior.frame}', expected a mass at "
+            f"'{frame}'"
+        )
+    columns = payload_columns(arm, frame, kept)
+    fit = weighted_least_squares(accumulated(rows, columns.columns_of_joint, columns.count))
+    found = base_covariance(rows, fit)
+    linear = fit.base[-SIZE:]
+    start = _prior_parameters(linear, found.deviation[-SIZE:], prior)
+    root = _information_root(fit, found.matrix, start)
+    problem = ConsistentProblem(
+        root, root @ linear, start, np.zeros(0), np.zeros(0), n_inertial=SIZE
+    )
+    parameters, _, _ = solve_consistent(problem, weight)
+    information = root.T @ root + 0.5 * weight * divergence_hessian(parameters)
+    covariance: Matrix = np.asarray(np.linalg.inv(information), dtype=np.float64)
+    alone = np.linalg.inv(0.5 * weight * divergence_hessian(start))
+    deviation = _deviation(parameters, covariance)
+    efforts = np.maximum(fit.factors.effort_norms(), 1e-300)
+    best = np.append(fit.base[:-SIZE], parameters)
+    return PayloadFit(
+        payload=_as_payload(frame, parameters),
+        parameters=parameters,
+        covariance=frozen(covariance),
+        linear=frozen(linear),
+        deviation=frozen(deviation),
+        share=frozen(deviation / _deviation(start, np.asarray(alone))),
+        correlation_time=found.correlation_time,
+        errors=frozen(fit.factors.residual_norms(best) / efforts),
+        errors_without=frozen(_residuals_without(fit, len(kept)) / efforts),
+    )
+
+
+def divergence_hessian(parameters: Vector) -> Matrix:
+    """Return the Hessian of the log-det divergence in ten parameters at a possible body."""
+    inverse = np.linalg.inv(body_pseudo_inertia(parameters))
+    turned = [inverse @ body_pseudo_inertia(unit) for unit in np.eye(SIZE)]
+    return np.array([[float(np.sum(x * y.T)) for y in turned] for x in turned])
+
+
+def _residuals_without(fit: LinearFit, count: int) -> Vector:
+    """Return the norms of the errors of the best fit without the payload, shape (nv,)."""
+    if not count:
+        return fit.factors.effort_norms()
+    without = fit.factors.restricted(np.arange(count, dtype=np.intp))
+    return without.residual_norms(weighted_least_squares(without).base)
+
+
+def _prior_parameters(linear: Vector, deviation: Vector, prior: Payload | None) -> Vector:
+    if prior is not None:
+        inertia = prior.spatial_inertia()
+        stated = [inertia.mass, *inertia.first_moment, *six_of(inertia.rotational)]
+        return possible_prior(np.array(stated))
+    mass = float(linear[0])
+    if not mass > 3.0 * float(deviation[0]) > 0.0:
+        mass = PRIOR_MASS
+    moment = 2.0 * mass * REACH**2
+    return np.array([mass, 0.0, 0.0, 0.0, moment, 0.0, moment, 0.0, 0.0, moment])
+
+
+def _information_root(fit: LinearFit, covariance: Matrix, start: Vector) -> Matrix:
+    """
+    Return `A` with ``A.T @ A`` the information on the payload, shape (r, 10).
+
+    In directions that the rows do not show it is zero, where the covariance says nothing.
+
+    """
+    triangle, _ = fit.factors.stacked(1.0 / fit.spread)
+    count = triangle.shape[1] - SIZE
+    # What is left of the payload's columns outside of the span of the others.
+    scale = np.sqrt(np.diag(np.linalg.inv(divergence_hessian(start))))
+    own = np.array(triangle[count:, count:] * scale)
+    _, sizes, axes = np.linalg.svd(own)
+    seen = axes[: len(sizes)][sizes > VISIBLE * sizes.max(initial=0.0)]
+    spread = seen / scale @ covariance[count:, count:] @ (seen / scale).T
+    inverse = np.linalg.inv(0.5 * (spread + spread.T)) if len(seen) else np.zeros((0, 0))
+    root: Matrix = np.linalg.cholesky(inverse).T @ (seen / scale)
+    return root
+
+
+def _deviation(parameters: Vector, covariance: Matrix) -> Vector:
+    """Return the standard deviations of `QUANTITIES`, to first order."""
+    steps = 1e-6 * np.sqrt(np.diag(covariance))
+    slopes = [
+        (payload_quantities(parameters + step) - payload_quantities(parameters - step))
+        for step in np.diag(steps)
+    ]
+    jacobian = np.array(slopes).T / (2.0 * steps)
+    deviation: Vector = np.sqrt(np.diag(jacobian @ covariance @ jacobian.T))
+    return deviation
+
+
+def _as_payload(frame: str, parameters: Vector) -> Payload:
+    values = payload_quantities(as_finite('payload', parameters, (SIZE,)))
+    xx, xy, xz, yy, yz, zz = values[4:]
+    inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return Payload(float(values[0]), frame, values[1:4], inertia)
