@@ -70,7 +70,10 @@ FALL = 0.2
 """The weight of the prior falls to this part of itself, down to the one that was asked for."""
 
 CENTRED = 0.1
-"""Decrease of a step, relative to the weight, with which the weight falls again."""
+"""Decrease that a step promises, relative to the weight, with which the weight falls again."""
+
+LONGEST_STEP = 1e3
+"""Longest step, in steps of Newton's method."""
 
 _ROW, _COLUMN = np.triu_indices(4)
 _BASIS = np.zeros((SIZE, 4, 4))
@@ -156,6 +159,9 @@ class ConsistentFit:
         The minimum.
     steps : int
         How many it took.
+    is_settled : bool
+        Whether it is the minimum; if not, its bodies are possible all the same. Data that
+        contradict every possible robot (efforts with the wrong sign) lead there.
 
     """
 
@@ -163,6 +169,7 @@ class ConsistentFit:
     base: Vector
     objective: float
     steps: int
+    is_settled: bool
 
 
 def consistent_problem(model: IdentificationModel, fit: LinearFit) -> ConsistentProblem:
@@ -214,21 +221,22 @@ def consistent_fit(
     Raises
     ------
     ConfigurationError
-        If the weight is not above zero, or no minimum is found.
+        If the weight is not above zero.
 
     """
     check_prior_weight(weight)
     problem = consistent_problem(model, fit)
-    parameters, steps, objective = solve_consistent(problem, weight)
+    parameters, objective, steps, is_settled = solve_consistent(problem, weight)
     return ConsistentFit(
         parameters=parameters,
         base=frozen(model.base.to_base(parameters)),
         objective=objective,
         steps=steps,
+        is_settled=is_settled,
     )
 
 
-def solve_consistent(problem: ConsistentProblem, weight: float) -> tuple[Vector, int, float]:
+def solve_consistent(problem: ConsistentProblem, weight: float) -> tuple[Vector, float, int, bool]:
     """
     Find the minimum.
 
@@ -243,38 +251,33 @@ def solve_consistent(problem: ConsistentProblem, weight: float) -> tuple[Vector,
     -------
     parameters : ndarray, shape (p,)
         All parameters, bodies first.
-    steps : int
-        How many it took.
     objective : float
         The minimum.
-
-    Raises
-    ------
-    ConfigurationError
-        If no minimum is found.
+    steps : int
+        How many it took.
+    is_settled : bool
+        Whether it is the minimum.
 
     """
     bodies = problem.prior_bodies
     drives = np.array(problem.prior[problem.n_inertial :])
     present = max(weight, 0.1 * float(problem.right @ problem.right))
-    steps = 0
-    while steps < MOST_STEPS:
+    steps, is_settled = 0, False
+    while not is_settled and steps < MOST_STEPS:
         steps += 1
         value = problem.objective(bodies, drives, present)
-        turns, push = _newton_step(problem, bodies, drives, present)
-        bodies, drives, gained = _searched(problem, bodies, drives, turns, push, present, value)
-        is_settled = gained <= (SETTLED * value if present == weight else CENTRED * present)
-        if is_settled and present == weight:
-            break
-        if is_settled:
-            present = max(weight, FALL * present)
-    else:
-        raise ConfigurationError(
-            f'the consistent fit did not settle in {MOST_STEPS} steps; give the prior more weight '
-            f'than {weight:g}'
-        )
+        turns, push, promised = _newton_step(problem, bodies, drives, present)
+        enough = SETTLED * value if present == weight else CENTRED * present
+        is_settled = promised <= enough
+        trial = _searched(problem, bodies, drives, turns, push, present)
+        if problem.objective(*trial, present) < value:
+            bodies, drives = trial
+        else:
+            is_settled = True  # to the last digit
+        if is_settled and present > weight:
+            present, is_settled = max(weight, FALL * present), False
     parameters = frozen(problem.parameters(bodies, drives))
-    return parameters, steps, problem.objective(bodies, drives, weight)
+    return parameters, problem.objective(bodies, drives, weight), steps, is_settled
 
 
 def check_prior_weight(weight: float) -> None:
@@ -293,8 +296,8 @@ def check_prior_weight(weight: float) -> None:
 
 def _newton_step(
     problem: ConsistentProblem, bodies: Matrix, drives: Vector, weight: float
-) -> tuple[Matrix, Vector]:
-    """Return the changes of bodies, shape (nbodies, 4, 4), and of drives."""
+) -> tuple[Matrix, Vector, float]:
+    """Return the changes of bodies, shape (nbodies, 4, 4), and drives, and what they promise."""
     n = problem.n_inertial
     rows = len(problem.triangle)
     matrix = np.zeros((rows + n + len(drives), n + len(drives)))
@@ -318,7 +321,8 @@ def _newton_step(
     right[rows + n :] = np.sqrt(weight) * (problem.prior[n:] - drives) / problem.scales
     solution = _bounded_least_squares(matrix, right, n, problem.lower - drives)
     turns = np.einsum('ik,ikab->iab', solution[:n].reshape(-1, SIZE), changes)
-    return turns, solution[n:]
+    promised = float(right @ right - np.sum((right - matrix @ solution) ** 2))
+    return turns, solution[n:], promised
 
 
 def _bounded_least_squares(matrix: Matrix, right: Vector, free: int, lower: Vector) -> Vector:
@@ -350,15 +354,39 @@ def _searched(
     turns: Matrix,
     push: Vector,
     weight: float,
-    value: float,
-) -> tuple[Matrix, Vector, float]:
-    """Return the bodies and drives after a step that decreases the objective, and by how much."""
-    length = 1.0
-    for _ in range(40):
-        trial = bodies + length * turns
-        pushed = np.maximum(drives + length * push, problem.lower)
-        found = problem.objective(trial, pushed, weight)
-        if found < value:
-            return trial, pushed, value - found
-        length *= 0.5
-    return bodies, drives, 0.0
+) -> tuple[Matrix, Vector]:
+    """
+    Return the bodies and drives at the minimum along a step.
+
+    Along it the objective is a parabola and the logarithms of the eigenvalues; its slope is zero
+    at one place. A step that only had to decrease the objective could end next to the border of
+    what is possible, and the next ones would be short.
+
+    """
+    n = problem.n_inertial
+    inverse = np.linalg.inv(np.linalg.cholesky(bodies))
+    rates = np.linalg.eigvalsh(inverse @ turns @ inverse.transpose(0, 2, 1)).ravel()
+    errors = problem.triangle @ problem.parameters(bodies, drives) - problem.right
+    change = problem.triangle @ problem.parameters(turns, push)
+    away = (drives - problem.prior[n:]) / problem.scales
+    pushed = push / problem.scales
+    pull = float(np.trace(np.linalg.solve(problem.prior_bodies, turns), axis1=1, axis2=2).sum())
+    constant = 2.0 * float(errors @ change) + weight * (pull + 2.0 * float(away @ pushed))
+    linear = 2.0 * float(change @ change) + 2.0 * weight * float(pushed @ pushed)
+
+    def slope(t: float) -> float:
+        return constant + linear * t - weight * float(np.sum(rates / (1.0 + t * rates)))
+
+    low, high = 0.0, LONGEST_STEP
+    if rates.size and rates.min() < 0.0:
+        high = min(high, (1.0 - 1e-9) / -float(rates.min()))
+    backwards = push < 0.0
+    if np.isfinite(problem.lower[backwards]).any():
+        room = (drives - problem.lower)[backwards] / -push[backwards]
+        high = min(high, max(1.0, float(room.min())))
+    if slope(high) > 0.0:
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
+    length = 0.5 * (low + high) if low else high
+    return bodies + length * turns, np.maximum(drives + length * push, problem.lower)

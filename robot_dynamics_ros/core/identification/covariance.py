@@ -28,7 +28,8 @@ motion does, so that :math:`H^{-1}` may be too small by ten or a hundred. The co
 .. math:: M = \frac{n}{n - p} \sum_{|l| < L} k(l / L) \sum_t s_t s_{t+l}^T
 
 with Parzen's weights `k`, which keep it positive semidefinite. It takes into account that errors
-of different joints go together.
+of different joints go together. Of a robust fit, errors are damped in the scores, and `H` counts
+the samples that are not damped.
 
 References
 ----------
@@ -50,6 +51,10 @@ from scipy.fft import irfft, next_fast_len, rfft
 from robot_dynamics_ros.core.arrays import frozen, Matrix, Vector
 from robot_dynamics_ros.core.identification.least_squares import LinearFit
 from robot_dynamics_ros.core.identification.regression_rows import RegressionRows
+from robot_dynamics_ros.core.identification.triangular_factors import (
+    accumulated,
+    TriangularFactors,
+)
 
 CORRELATED = 0.1
 """Errors count as independent from the lag on where their correlation falls below this."""
@@ -102,6 +107,8 @@ def base_covariance(rows: Sequence[RegressionRows], fit: LinearFit) -> BaseCovar
 
     """
     errors = np.concatenate([(b.tau - b.regressor @ fit.base) * b.use for b in rows])
+    if fit.limit is not None:
+        errors = np.clip(errors, -fit.limit, fit.limit)
     stamps = np.concatenate([block.stamps for block in rows])
     weights = 1.0 / fit.spread
     scores = np.concatenate(
@@ -110,7 +117,7 @@ def base_covariance(rows: Sequence[RegressionRows], fit: LinearFit) -> BaseCovar
             for part, block in zip(np.split(errors, _ends(rows)), rows)
         ]
     )
-    triangle, _ = fit.factors.stacked(weights)
+    triangle, _ = _curvature(rows, fit).stacked(weights)
     lengths = np.linalg.norm(triangle, axis=0)
     scale = np.where(lengths > 0.0, lengths, 1.0)
     inverse = np.linalg.pinv(triangle / scale, rcond=1e-12)
@@ -153,6 +160,18 @@ def parzen(ratio: Vector) -> Vector:
     near = 1.0 - 6.0 * x**2 + 6.0 * x**3
     weights: Vector = np.where(x <= 0.5, near, 2.0 * np.maximum(1.0 - x, 0.0) ** 3)
     return weights
+
+
+def _curvature(rows: Sequence[RegressionRows], fit: LinearFit) -> TriangularFactors:
+    """Return the factors of the samples whose errors are not damped."""
+    if fit.limit is None:
+        return fit.factors
+    limit, kept = fit.limit, []
+    for block in rows:
+        inside = np.abs(block.tau - block.regressor @ fit.base) <= limit
+        kept.append(RegressionRows(block.stamps, block.regressor, block.tau, block.use & inside))
+    columns = [factor.columns for factor in fit.factors.joints]
+    return accumulated(kept, columns, fit.factors.n_parameters)
 
 
 def _lagged_products(scores: Matrix, reach: int) -> Matrix:

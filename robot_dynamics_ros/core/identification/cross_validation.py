@@ -39,6 +39,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.identification.consistent_fit import consistent_fit
@@ -95,9 +96,7 @@ class Folds:
 
     def restricted_to(self, model: IdentificationModel) -> Folds:
         """Return the folds for one of the candidates."""
-        number = {name: k for k, name in enumerate(self.model.base.base_names)}
-        labels = [_label(model, name) for name in model.base.base_names]
-        columns = np.array([number[label] for label in labels], dtype=np.intp)
+        columns = columns_among(self.model, model)
         return Folds(model, tuple(part.restricted(columns) for part in self.parts))
 
     def splits(self) -> Iterable[tuple[TriangularFactors, TriangularFactors]]:
@@ -105,6 +104,13 @@ class Folds:
         for k, held in enumerate(self.parts):
             others = [part for i, part in enumerate(self.parts) if i != k]
             yield others[0].merged(others[1:]), held
+
+
+def columns_among(candidates: IdentificationModel, model: IdentificationModel) -> NDArray[np.intp]:
+    """Return the columns of one candidate among those of all."""
+    number = {name: k for k, name in enumerate(candidates.base.base_names)}
+    labels = [_label(model, name) for name in model.base.base_names]
+    return np.array([number[label] for label in labels], dtype=np.intp)
 
 
 def folds_of(
@@ -197,11 +203,6 @@ def choose_prior_weight(
         The one with the smallest errors.
     errors : mapping of float to float
         Relative error in cross-validation for each weight.
-
-    Raises
-    ------
-    ConfigurationError
-        If a fit finds no minimum.
 
     """
     spread = weighted_least_squares(folds.whole()).spread

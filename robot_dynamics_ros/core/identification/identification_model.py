@@ -174,7 +174,20 @@ class IdentificationModel:
 
         """
         parameters = as_finite('parameters', parameters, (len(self.names),))
-        base = self.base.to_base(parameters)
+        return self.base_efforts(self.base.to_base(parameters), q, v, a)
+
+    def base_efforts(self, base: Vector, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+        """
+        Compute the efforts that base parameters stand for, shape (n_samples, nv) [N m | N].
+
+        Raises
+        ------
+        DimensionError
+            If an array has another shape.
+        NonFiniteError
+            If an entry is NaN or infinite.
+
+        """
         blocks = range(0, max(1, len(q)), 4096)
         parts = [slice(start, start + 4096) for start in blocks]
         return np.concatenate([self.regressor(q[s], v[s], a[s]) @ base for s in parts])

@@ -70,6 +70,8 @@ class LinearFit:
         Condition number of the weighted columns, scaled to unit length.
     factors : TriangularFactors
         What was fitted; of a robust fit, with the samples' weights in it.
+    limit : ndarray, shape (nv,), or None
+        Errors beyond it were damped; None where none were [N m | N].
 
     """
 
@@ -77,6 +79,7 @@ class LinearFit:
     spread: Vector
     condition: float
     factors: TriangularFactors
+    limit: Vector | None = None
 
 
 def ordinary_least_squares(factors: TriangularFactors) -> LinearFit:
@@ -124,7 +127,8 @@ def huber_least_squares(
         spread = _robust_spread(rows, fit.base)
         if np.abs(spread / before - 1.0).max(initial=0.0) < SETTLED:
             break
-    return LinearFit(fit.base, frozen(spread), fit.condition, fit.factors)
+    limit = frozen(threshold * spread)
+    return LinearFit(fit.base, frozen(spread), fit.condition, fit.factors, limit)
 
 
 def huber_weights(errors: Matrix, limit: Vector) -> Matrix:

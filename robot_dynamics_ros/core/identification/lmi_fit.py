@@ -107,6 +107,7 @@ def lmi_fit(model: IdentificationModel, fit: LinearFit, weight: float = 1.0) -> 
         base=frozen(model.base.to_base(parameters)),
         objective=float(statement.value * unit),
         steps=int(steps or 0),
+        is_settled=statement.status == 'optimal',
     )
 
 

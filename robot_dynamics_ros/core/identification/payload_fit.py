@@ -29,8 +29,8 @@ The weighted least squares fit gives the ten parameters :math:`\hat\varphi` and 
 
 with the log-det divergence of `possible_bodies`: a body that can exist, that is the prior where
 the motion shows nothing. Its covariance is the inverse of :math:`C^{-1} + \lambda H_D / 2`, with
-the Hessian :math:`H_D` of the divergence. A parameter counts as determined if the data take away
-more than half of the standard deviation that the prior leaves.
+the Hessian :math:`H_D` of the divergence. A parameter counts as determined if its standard
+deviation is below half of what the prior has by itself.
 
 References
 ----------
@@ -185,7 +185,7 @@ def payload_from_two_runs(
         If the robot has no such frame.
     ConfigurationError
         If the frame does not move, the prior is expressed in another frame or has no mass, the
-        weight is not above zero, the filter does not suit the samples, or no minimum is found.
+        weight is not above zero, or the filter does not suit the samples.
     DimensionError, NonFiniteError
         If samples have another number of joints or are not finite.
 
@@ -281,7 +281,7 @@ def _fitted_payload(
     problem = ConsistentProblem(
         root, root @ linear, start, np.zeros(0), np.zeros(0), n_inertial=SIZE
     )
-    parameters, _, _ = solve_consistent(problem, weight)
+    parameters, *_ = solve_consistent(problem, weight)
     information = root.T @ root + 0.5 * weight * divergence_hessian(parameters)
     covariance: Matrix = np.asarray(np.linalg.inv(information), dtype=np.float64)
     alone = np.linalg.inv(0.5 * weight * divergence_hessian(start))
