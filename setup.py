@@ -66,6 +66,7 @@ setup(
     extras_require={
         'contact': ['coal'],
         'crosscheck': ['pin>=2.7'],
+        'matrix_inequalities': ['cvxpy>=1.4'],
         'symbolic': ['sympy'],
         'test': ['pytest'],
     },

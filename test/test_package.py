@@ -86,7 +86,7 @@ PROGRAMS = {
 }
 """Programs and plugins that run, or are loaded, for the launch files."""
 
-OPTIONAL = {'coal'}
+OPTIONAL = {'coal', 'cvxpy'}
 """What the package imports when used, and comes with Pinocchio or by pip."""
 
 OPTIONAL_IN_TESTS = OPTIONAL | {'dartpy', 'example_robot_data', 'mcap', 'mujoco', 'setuptools'}
@@ -196,7 +196,11 @@ def test_requirements_have_what_is_imported() -> None:
         return names - available
 
     extras = setup_arguments().extras_require
-    optional = {distribution_name(line) for key in ('contact', 'symbolic') for line in extras[key]}
+    optional = {
+        distribution_name(line)
+        for key in ('contact', 'matrix_inequalities', 'symbolic')
+        for line in extras[key]
+    }
     assert not missing([PACKAGE], runtime | crosscheck | optional)
     assert not missing(['test', 'benchmark'], runtime | crosscheck | optional | tests)
 

@@ -225,38 +225,36 @@ def consistent_fit(
 
     """
     check_prior_weight(weight)
-    problem = consistent_problem(model, fit)
-    parameters, objective, steps, is_settled = solve_consistent(problem, weight)
+    found = solved(consistent_problem(model, fit), weight)
     return ConsistentFit(
-        parameters=parameters,
-        base=frozen(model.base.to_base(parameters)),
-        objective=objective,
-        steps=steps,
-        is_settled=is_settled,
+        parameters=frozen(found.parameters),
+        base=frozen(model.base.to_base(found.parameters)),
+        objective=found.objective,
+        steps=found.steps,
+        is_settled=found.is_settled,
     )
 
 
-def solve_consistent(problem: ConsistentProblem, weight: float) -> tuple[Vector, float, int, bool]:
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What `solved` found; the attributes are those of `ConsistentFit`."""
+
+    parameters: Vector
+    objective: float
+    steps: int
+    is_settled: bool
+
+
+def solved(problem: ConsistentProblem, weight: float) -> Solution:
     """
-    Find the minimum.
+    Solve a consistent fit.
 
     Parameters
     ----------
     problem : ConsistentProblem
-        Data and prior.
+        The data and the prior.
     weight : float
         Of the prior, above zero.
-
-    Returns
-    -------
-    parameters : ndarray, shape (p,)
-        All parameters, bodies first.
-    objective : float
-        The minimum.
-    steps : int
-        How many it took.
-    is_settled : bool
-        Whether it is the minimum.
 
     """
     bodies = problem.prior_bodies
@@ -276,8 +274,12 @@ def solve_consistent(problem: ConsistentProblem, weight: float) -> tuple[Vector,
             is_settled = True  # to the last digit
         if is_settled and present > weight:
             present, is_settled = max(weight, FALL * present), False
-    parameters = frozen(problem.parameters(bodies, drives))
-    return parameters, problem.objective(bodies, drives, weight), steps, is_settled
+    return Solution(
+        parameters=problem.parameters(bodies, drives),
+        objective=problem.objective(bodies, drives, weight),
+        steps=steps,
+        is_settled=is_settled,
+    )
 
 
 def check_prior_weight(weight: float) -> None:

@@ -30,7 +30,7 @@ From logs to a verified model: the whole identification, in order.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,6 +45,7 @@ from robot_dynamics_ros.core.identification.cross_validation import (
     columns_among,
     folds_of,
 )
+from robot_dynamics_ros.core.identification.effort_delay import effort_delay
 from robot_dynamics_ros.core.identification.excitation_spectrum import (
     chosen_cutoff,
     CutoffChoice,
@@ -127,6 +128,16 @@ class JointRecord:
             self.name, self.stamps[part], self.position[part], velocity, self.effort[part]
         )
 
+    def with_efforts_moved(self, delay: float) -> JointRecord:
+        """Return the log with efforts that were stamped `delay` too late moved back [s]."""
+        if delay == 0.0:
+            return self
+        times = self.stamps + delay
+        known = (times >= self.stamps[0]) & (times <= self.stamps[-1])
+        moved = [np.interp(times, self.stamps, column) for column in self.effort.T]
+        effort = np.where(known[:, None], np.column_stack(moved), np.nan)
+        return replace(self, effort=effort)
+
 
 @dataclass(frozen=True)
 class IdentificationOptions:
@@ -149,6 +160,8 @@ class IdentificationOptions:
         Of the description; None chooses it.
     standstill : float
         Slower joints are left out of the fit [rad/s | m/s].
+    effort_delay : float
+        Efforts are stamped so much too late, and are moved back [s].
 
     """
 
@@ -160,6 +173,7 @@ class IdentificationOptions:
     estimator: str = 'huber'
     prior_weight: float | None = None
     standstill: float = 0.0
+    effort_delay: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +202,8 @@ class Identification:
         For ``identified``, ``plain`` and ``description``: against the efforts with both sides
         filtered (``filtered``), the filtered efforts (``filtered effort``), and the efforts as
         they are (``raw effort``). Empty without held-out data.
+    effort_delay : float
+        By how much the efforts still seem to be stamped too late [s].
     gravity_errors : mapping of tuple to float
         Error of a fit under each direction of gravity.
     efforts : tuple of ndarray
@@ -206,6 +222,7 @@ class Identification:
     prior_errors: Mapping[float, float]
     training: Measure
     held_out: Mapping[str, Mapping[str, Measure]]
+    effort_delay: float
     gravity_errors: dict[tuple[float, ...], float]
     efforts: tuple[Matrix, Matrix]
 
@@ -247,6 +264,8 @@ def identify(
     options = options or IdentificationOptions()
     tell = advance or (lambda name: None)
     _check_options(robot, options)
+    training = [record.with_efforts_moved(options.effort_delay) for record in training]
+    held_out = [record.with_efforts_moved(options.effort_delay) for record in held_out]
     tell('filtering')
     longest = max(training, key=lambda record: len(record.stamps))
     cutoffs = chosen_cutoff(longest.stamps, longest.position, options.cutoff)
@@ -278,6 +297,7 @@ def identify(
         prior_errors=prior_errors,
         training=_agreement(model, rows, consistent.base),
         held_out=measures,
+        effort_delay=effort_delay(rows, 1.0 / linear.spread),
         gravity_errors=gravity_errors(robot, samples),
         efforts=(described, np.concatenate([block.tau for block in together])),
     )

@@ -33,12 +33,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_dynamics_ros.core.arrays import Matrix
+from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.dynamics import joint_torque_regressor_batch
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.identification_model import IdentificationModel
 from robot_dynamics_ros.core.identification.possible_bodies import SIZE
-from robot_dynamics_ros.core.model.robot_model import Frame
+from robot_dynamics_ros.core.model.robot_model import Frame, RobotModel
 from robot_dynamics_ros.core.spatial.inertia import SpatialInertia
 
 
@@ -53,10 +53,8 @@ class PayloadColumns:
         The arm without it.
     kept : ndarray of int, shape (k,)
         Base parameters of the arm that are fitted too.
-    body : int
-        The link that holds the payload.
-    map : ndarray, shape (10, 10)
-        From parameters in the payload's frame to those in the link's frame.
+    frame : str
+        Link or joint frame that holds the payload.
     is_loaded : bool
         Whether the payload is there; its columns are zero otherwise.
 
@@ -64,8 +62,7 @@ class PayloadColumns:
 
     arm: IdentificationModel
     kept: NDArray[np.intp]
-    body: int
-    map: Matrix
+    frame: str
     is_loaded: bool = True
 
     @property
@@ -98,9 +95,8 @@ class PayloadColumns:
         if len(self.kept):
             columns[:, :, : len(self.kept)] = self.arm.regressor(q, v, a)[:, :, self.kept]
         if self.is_loaded:
-            full = joint_torque_regressor_batch(self.arm.robot, q, v, a)
-            first = SIZE * self.body
-            columns[:, :, len(self.kept) :] = full[:, :, first : first + SIZE] @ self.map
+            payload = payload_regressor(self.arm.robot, self.frame, q, v, a)
+            columns[:, :, len(self.kept) :] = payload
         return columns
 
 
@@ -129,24 +125,85 @@ def payload_columns(
         If the frame does not move.
 
     """
-    held = arm.robot.frame(frame)
-    if held.body < 0:
-        raise ConfigurationError(f'{frame} does not move: efforts show no payload there')
-    return PayloadColumns(arm, kept, held.body, frame_map(held), is_loaded)
+    moving_frame(arm.robot, frame)
+    return PayloadColumns(arm, kept, frame, is_loaded)
 
 
-def frame_map(frame: Frame) -> Matrix:
-    """Return the matrix from parameters in a frame to those in its link's frame, (10, 10)."""
+def payload_regressor(robot: RobotModel, frame: str, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
+    """
+    Compute the columns of a payload.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The robot.
+    frame : str
+        Link or joint frame that holds the payload.
+    q, v, a : ndarray, shape (n_samples, nv)
+        Joint positions, velocities and accelerations.
+
+    Returns
+    -------
+    Y : ndarray, shape (n_samples, nv, 10)
+        Efforts per parameter [N m | N].
+
+    Raises
+    ------
+    UnknownFrameError
+        If the robot has no such frame.
+    ConfigurationError
+        If the frame does not move.
+    DimensionError, NonFiniteError
+        If the samples do not suit the robot.
+
+    """
+    held = moving_frame(robot, frame)
+    full = joint_torque_regressor_batch(robot, q, v, a)
+    own = full[:, :, SIZE * held.body : SIZE * held.body + SIZE]
+    columns: Matrix = own @ parameter_transform(held.rotation, held.translation)
+    return columns
+
+
+def moving_frame(robot: RobotModel, frame: str) -> Frame:
+    """
+    Return a frame that can hold a payload.
+
+    Raises
+    ------
+    UnknownFrameError
+        If the robot has no such frame.
+    ConfigurationError
+        If the frame does not move.
+
+    """
+    found = robot.frame(frame)
+    if found.body < 0:
+        raise ConfigurationError(f"frame '{frame}' does not move: a payload there is not felt")
+    return found
+
+
+def parameter_transform(rotation: Matrix, translation: Vector) -> Matrix:
+    """
+    Return the matrix that takes ten parameters from one frame to another, shape (10, 10).
+
+    Parameters
+    ----------
+    rotation : ndarray, shape (3, 3)
+        Rotation of the frame that the parameters are given in, in the other.
+    translation : ndarray, shape (3,)
+        Its origin in the other [m].
+
+    """
     columns = []
     for unit in np.eye(SIZE):
         inertia = SpatialInertia(float(unit[0]), unit[1:4], rotational_of(unit))
-        moved = inertia.moved(frame.rotation, frame.translation)
+        moved = inertia.moved(rotation, translation)
         columns.append([moved.mass, *moved.first_moment, *six_of(moved.rotational)])
     matrix: Matrix = np.array(columns).T
     return matrix
 
 
-def rotational_of(parameters: Matrix) -> Matrix:
+def rotational_of(parameters: Vector) -> Matrix:
     """Return the rotational inertia in ten parameters, shape (3, 3)."""
     xx, xy, yy, xz, yz, zz = parameters[4:]
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

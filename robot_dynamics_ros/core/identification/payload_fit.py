@@ -49,15 +49,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_dynamics_ros.core.arrays import as_finite, frozen, Matrix, Vector
+from robot_dynamics_ros.core.arrays import frozen, Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.consistent_fit import (
     check_prior_weight,
     ConsistentProblem,
-    solve_consistent,
+    solved,
 )
 from robot_dynamics_ros.core.identification.covariance import base_covariance
 from robot_dynamics_ros.core.identification.identification_model import IdentificationModel
+from robot_dynamics_ros.core.identification.identified_model import inertial_of_parameters
 from robot_dynamics_ros.core.identification.joint_samples import JointSamples
 from robot_dynamics_ros.core.identification.least_squares import LinearFit, weighted_least_squares
 from robot_dynamics_ros.core.identification.payload_columns import (
@@ -107,7 +108,13 @@ class PayloadFit:
     linear : ndarray, shape (10,)
         What least squares alone gives; it may be no possible body.
     deviation : ndarray, shape (10,)
-        Standard deviation of each of `QUANTITIES` [kg, m, kg m^2].
+        Standard deviations of these; zero where the data show nothing.
+    condition : float
+        Condition number of the regression; infinite if it does not show all parameters.
+    spread : ndarray, shape (nv,)
+        Standard deviation of the errors of each joint [N m | N].
+    value_deviation : ndarray, shape (10,)
+        Standard deviation of each of `values` [kg, m, kg m^2], data and prior together.
     share : ndarray, shape (10,)
         Of each of `QUANTITIES`: its standard deviation relative to that of the prior.
     correlation_time : float
@@ -123,6 +130,9 @@ class PayloadFit:
     covariance: Matrix
     linear: Vector
     deviation: Vector
+    condition: float
+    spread: Vector
+    value_deviation: Vector
     share: Vector
     correlation_time: float
     errors: Vector
@@ -150,27 +160,27 @@ class PayloadFit:
         }
 
 
-def payload_from_two_runs(
-    arm: IdentificationModel,
+def payload_from_two_motions(
+    model: IdentificationModel,
+    unloaded: Sequence[JointSamples],
+    loaded: Sequence[JointSamples],
     frame: str,
-    unloaded: JointSamples,
-    loaded: JointSamples,
     cutoff: float | None,
     *,
     prior: Payload | None = None,
     weight: float = 1.0,
 ) -> PayloadFit:
     """
-    Identify a payload from a run without and a run with it.
+    Identify a payload from motions without and with it.
 
     Parameters
     ----------
-    arm : IdentificationModel
-        The arm; its parameters are fitted to both runs, its description is not looked at.
+    model : IdentificationModel
+        The arm; its parameters are fitted to all motions, its description is not looked at.
+    unloaded, loaded : sequence of JointSamples
+        The motions; they need not be the same.
     frame : str
         Link or joint frame that holds the payload, in which it is expressed.
-    unloaded, loaded : JointSamples
-        The runs; they need not follow the same motion.
     cutoff : float or None
         Of the filter of regressor and efforts [Hz].
     prior : Payload, optional
@@ -190,19 +200,20 @@ def payload_from_two_runs(
         If samples have another number of joints or are not finite.
 
     """
-    kept = np.arange(arm.base.rank, dtype=np.intp)
+    kept = np.arange(model.base.rank, dtype=np.intp)
     rows: list[RegressionRows] = []
-    for samples, is_loaded in ((unloaded, False), (loaded, True)):
-        columns = payload_columns(arm, frame, kept, is_loaded)
-        rows += regression_rows(columns, samples, cutoff)
-    return _fitted_payload(arm, frame, kept, rows, prior, weight)
+    for motions, is_loaded in ((unloaded, False), (loaded, True)):
+        columns = payload_columns(model, frame, kept, is_loaded)
+        for samples in motions:
+            rows += regression_rows(columns, samples, cutoff)
+    return _fitted_payload(model, frame, kept, rows, prior, weight)
 
 
-def payload_from_known_arm(
-    arm: IdentificationModel,
-    parameters: Vector,
+def payload_of_known_arm(
+    model: IdentificationModel,
+    arm: Vector,
+    loaded: Sequence[JointSamples],
     frame: str,
-    loaded: JointSamples,
     cutoff: float | None,
     *,
     refit_drives: bool = True,
@@ -210,43 +221,46 @@ def payload_from_known_arm(
     weight: float = 1.0,
 ) -> PayloadFit:
     """
-    Identify a payload from one run with it and the parameters of the arm.
+    Identify a payload from motions with it and the parameters of the arm.
 
     Parameters
     ----------
-    arm : IdentificationModel
-        The arm and the terms of its drives.
-    parameters : ndarray, shape (p,)
-        Its parameters, as ``arm.prior`` or an earlier identification has them.
+    model : IdentificationModel
+        The arm without it, and the terms of its drives.
+    arm : ndarray, shape (p,)
+        All of its parameters, as ``model.prior`` or an earlier identification has them; their
+        errors are part of the uncertainty only as far as the efforts show them.
+    loaded : sequence of JointSamples
+        The motions.
     frame : str
         Link or joint frame that holds the payload, in which it is expressed.
-    loaded : JointSamples
-        The run.
     cutoff : float or None
         Of the filter of regressor and efforts [Hz].
     refit_drives : bool
         Whether friction and offsets are fitted again, as changes of the given ones; rotors stay.
     prior, weight
-        As for `payload_from_two_runs`.
+        As for `payload_from_two_motions`.
 
     Raises
     ------
     UnknownFrameError, ConfigurationError, DimensionError, NonFiniteError
-        As `payload_from_two_runs`; DimensionError also if there are not `p` parameters.
+        As `payload_from_two_motions`; DimensionError also if there are not `p` parameters.
 
     """
-    known = arm.efforts(parameters, loaded.q, loaded.v, loaded.a)
     drives = [
         k
-        for k, column in enumerate(arm.base.independent)
-        if column >= arm.n_inertial
-        and arm.terms[column - arm.n_inertial].kind != 'rotor_inertia'
+        for k, column in enumerate(model.base.independent)
+        if column >= model.n_inertial
+        and model.terms[column - model.n_inertial].kind != 'rotor_inertia'
         and refit_drives
     ]
     kept = np.array(drives, dtype=np.intp)
-    samples = replace(loaded, tau=loaded.tau - known)
-    rows = list(regression_rows(payload_columns(arm, frame, kept), samples, cutoff))
-    return _fitted_payload(arm, frame, kept, rows, prior, weight)
+    columns = payload_columns(model, frame, kept)
+    rows: list[RegressionRows] = []
+    for samples in loaded:
+        known = model.efforts(arm, samples.q, samples.v, samples.a)
+        rows += regression_rows(columns, replace(samples, tau=samples.tau - known), cutoff)
+    return _fitted_payload(model, frame, kept, rows, prior, weight)
 
 
 def payload_quantities(parameters: Vector) -> Vector:
@@ -259,7 +273,7 @@ def payload_quantities(parameters: Vector) -> Vector:
 
 
 def _fitted_payload(
-    arm: IdentificationModel,
+    model: IdentificationModel,
     frame: str,
     kept: NDArray[np.intp],
     rows: Sequence[RegressionRows],
@@ -272,7 +286,7 @@ def _fitted_payload(
             f"prior of the payload: {prior.mass:g} kg at '{prior.frame}', expected a mass at "
             f"'{frame}'"
         )
-    columns = payload_columns(arm, frame, kept)
+    columns = payload_columns(model, frame, kept)
     fit = weighted_least_squares(accumulated(rows, columns.columns_of_joint, columns.count))
     found = base_covariance(rows, fit)
     linear = fit.base[-SIZE:]
@@ -281,19 +295,23 @@ def _fitted_payload(
     problem = ConsistentProblem(
         root, root @ linear, start, np.zeros(0), np.zeros(0), n_inertial=SIZE
     )
-    parameters, *_ = solve_consistent(problem, weight)
+    parameters = frozen(solved(problem, weight).parameters)
     information = root.T @ root + 0.5 * weight * divergence_hessian(parameters)
     covariance: Matrix = np.asarray(np.linalg.inv(information), dtype=np.float64)
     alone = np.linalg.inv(0.5 * weight * divergence_hessian(start))
     deviation = _deviation(parameters, covariance)
+    inertial = inertial_of_parameters(parameters)
     efforts = np.maximum(fit.factors.effort_norms(), 1e-300)
     best = np.append(fit.base[:-SIZE], parameters)
     return PayloadFit(
-        payload=_as_payload(frame, parameters),
+        payload=Payload(inertial.mass, frame, inertial.com, inertial.inertia),
         parameters=parameters,
         covariance=frozen(covariance),
         linear=frozen(linear),
-        deviation=frozen(deviation),
+        deviation=frozen(found.deviation[-SIZE:]),
+        condition=fit.condition,
+        spread=fit.spread,
+        value_deviation=frozen(deviation),
         share=frozen(deviation / _deviation(start, np.asarray(alone))),
         correlation_time=found.correlation_time,
         errors=frozen(fit.factors.residual_norms(best) / efforts),
@@ -358,10 +376,3 @@ def _deviation(parameters: Vector, covariance: Matrix) -> Vector:
     jacobian = np.array(slopes).T / (2.0 * steps)
     deviation: Vector = np.sqrt(np.diag(jacobian @ covariance @ jacobian.T))
     return deviation
-
-
-def _as_payload(frame: str, parameters: Vector) -> Payload:
-    values = payload_quantities(as_finite('payload', parameters, (SIZE,)))
-    xx, xy, xz, yy, yz, zz = values[4:]
-    inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    return Payload(float(values[0]), frame, values[1:4], inertia)

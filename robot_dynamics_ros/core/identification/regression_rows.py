@@ -48,15 +48,15 @@ BLOCK = 4096
 """Samples that are worked on together, to bound the memory."""
 
 
-class RegressorModel(Protocol):
-    """What has a regressor: see `IdentificationModel`."""
+class LinearModel(Protocol):
+    """Whatever has a regressor: an `IdentificationModel`, or one with a payload."""
 
     @property
     def columns_of_joint(self) -> tuple[NDArray[np.intp], ...]:
         """For each degree of freedom: the columns that can differ from zero in its row."""
 
     def regressor(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-        """Compute the regressor of many samples, shape (n_samples, nv, n_columns)."""
+        """Return the columns of many samples, shape (n_samples, nv, n_columns)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ class RegressionRows:
 
 
 def regression_rows(
-    model: RegressorModel,
+    model: LinearModel,
     samples: JointSamples,
     cutoff: float | None,
     *,
@@ -95,7 +95,7 @@ def regression_rows(
 
     Parameters
     ----------
-    model : RegressorModel
+    model : LinearModel
         Whose columns to compute.
     samples : JointSamples
         Motion and efforts.
@@ -138,7 +138,7 @@ def regression_rows(
 
 
 def _filtered_columns(
-    model: RegressorModel, stamps: Vector, regressor: Matrix, cutoff: float
+    model: LinearModel, stamps: Vector, regressor: Matrix, cutoff: float
 ) -> Matrix:
     """Return the filtered columns; those that are zero for a joint are left out of the work."""
     present = [(j, k) for j, of_joint in enumerate(model.columns_of_joint) for k in of_joint]

@@ -320,8 +320,8 @@ def check_gravity(errors: dict[tuple[float, ...], float], given: tuple[float, ..
     if errors[best] < 0.5 * errors[given]:
         text = ' '.join(f'{value:g}' for value in best)
         message = (
-            f'gravity {text} explains the efforts with {errors[best] / errors[given]:.2g} of the '
-            f'error: is the base mounted so? (--gravity {text})'
+            f'with {text} [m/s^2] as gravity the error is {errors[best] / errors[given]:.2g} '
+            f'times that with the given one: is the base mounted so? (--gravity {text})'
         )
         return Check('gravity', False, message)
     return Check('gravity', True, 'no other axis of the base explains the efforts as gravity')

@@ -1,0 +1,352 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What `robot_dynamics identify` shows and writes: a summary, JSON, URDF and friction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from robot_dynamics_ros.core.identification.identification import Identification
+from robot_dynamics_ros.core.identification.identified_model import (
+    friction_file_text,
+    IdentifiedModel,
+)
+from robot_dynamics_ros.core.identification.verdict import Verdict
+from robot_dynamics_ros.core.model.urdf_gate import parse_xml
+from robot_dynamics_ros.core.model.urdf_source import read_source
+from robot_dynamics_ros.core.model.urdf_writer import rewrite_urdf
+from robot_dynamics_ros.core.model.xacro_source import expand_xacro, is_xacro
+from robot_dynamics_ros.report.atomic import staged_directory, write_text
+from robot_dynamics_ros.report.table import Cell, format_percent, format_table
+from robot_dynamics_ros.tools.joint_matching import MatchedJoints
+
+TWO_SIDED_95 = 1.96
+"""Half width of a 95 % interval in standard deviations."""
+
+
+@dataclass(frozen=True)
+class IdentifyRun:
+    """
+    One finished identification, with all that its report tells.
+
+    Attributes
+    ----------
+    bags : tuple of str
+    urdf : str
+        The inputs.
+    training, held_out : tuple of dict
+        Which parts of which bags.
+    matched : MatchedJoints
+        The model and how its joints were matched.
+    found : Identification
+        The result.
+    identified : IdentifiedModel
+        What is written of it.
+    verdict : Verdict
+        Of the model as it is written.
+    is_forced : bool
+        Whether a model that is not usable is written all the same.
+    notes : tuple of str
+        What a reader should know.
+    command : str
+        The command line, for the record.
+
+    """
+
+    bags: tuple[str, ...]
+    urdf: str
+    training: tuple[dict[str, Any], ...]
+    held_out: tuple[dict[str, Any], ...]
+    matched: MatchedJoints
+    found: Identification
+    identified: IdentifiedModel
+    verdict: Verdict
+    is_forced: bool
+    notes: tuple[str, ...]
+    command: str
+
+    @property
+    def is_written(self) -> bool:
+        """Whether URDF and friction file are written."""
+        return self.verdict.is_fit or self.is_forced
+
+    @property
+    def headline(self) -> str:
+        """Return the verdict in one line."""
+        if self.verdict.is_fit:
+            return 'FIT FOR USE: every check passed'
+        failed = len(self.verdict.reasons)
+        return f'UNFIT: {failed} of {len(self.verdict.checks)} checks failed'
+
+
+def urdf_text(path: str, xacro_args: Mapping[str, str], identified: IdentifiedModel) -> str:
+    """
+    Return the URDF with the identified values; xacro is expanded.
+
+    Raises
+    ------
+    UrdfError
+        If the source is refused.
+    ModelError
+        If a value is not possible.
+
+    """
+    source = read_source(Path(path))
+    text = source.text
+    if is_xacro(source, parse_xml(text, source.name)):
+        text = expand_xacro(source, xacro_args)
+    return rewrite_urdf(
+        text,
+        inertials=identified.inertials,
+        damping=identified.damping,
+        friction=identified.friction,
+    )
+
+
+def write_results(
+    folder: str | Path, run: IdentifyRun, urdf: str, *, overwrite: bool = False
+) -> list[str]:
+    """
+    Write the results, all or nothing; of a model that is refused only the report.
+
+    Returns
+    -------
+    names : list of str
+        What was written, in the folder.
+
+    Raises
+    ------
+    OutputError
+        If the folder has something in it and `overwrite` is false, or cannot be written.
+
+    """
+    mark = '' if run.verdict.is_fit else '\n'.join([run.headline, *run.verdict.reasons])
+    with staged_directory(folder, overwrite=overwrite) as staging:
+        write_text(
+            staging / 'report.json', json.dumps(as_dict(run), indent=2, allow_nan=False) + '\n'
+        )
+        if run.is_written:
+            comment = f'\n<!-- {mark.replace("--", "- -")} -->\n' if mark else ''
+            write_text(staging / 'identified.urdf', _as_utf8(urdf) + comment)
+            heading = '\n'.join([f'Identified from {", ".join(run.bags)}', *mark.splitlines()])
+            write_text(staging / 'friction.yaml', friction_file_text(run.identified, heading))
+        return sorted(entry.name for entry in staging.iterdir())
+
+
+def summary(run: IdentifyRun) -> str:
+    """Return the text that is printed, the verdict on top."""
+    found = run.found
+    structure = found.model.structure
+    lines = [
+        run.headline,
+        *(f'  {"ok    " if c.is_passed else "FAILED"} {c.message}' for c in run.verdict.checks),
+        '',
+        *(f'trained   {_span(part)}' for part in run.training),
+        *(f'held out  {_span(part)}' for part in run.held_out),
+        f'model     {run.matched.model.name}: {", ".join(found.model.robot.v_names)}',
+        f'filter    zero-phase Butterworth, order 4, {found.cutoffs.cutoff:.3g} Hz '
+        f'({found.cutoffs.reason}); motion {found.cutoffs.motion_cutoff:.3g} Hz',
+        f'friction  {structure.friction}{_chosen(found.structure_errors)}',
+        f'fit       {found.options.estimator}, {found.model.base.rank} base parameters of '
+        f'{len(found.model.names)}, condition {found.linear.condition:.3g}; errors correlated '
+        f'over {found.covariance.correlation_time:.2g} s',
+        f'delay     efforts seem to be stamped {1e3 * found.effort_delay:+.1f} ms late'
+        f'{_moved(found.options.effort_delay)}',
+        f'prior     weight {found.prior_weight:g}{_chosen(found.prior_errors)}',
+        *(f'note      {note}' for note in run.notes),
+        '',
+        _error_table(run),
+        '',
+        _drive_table(run),
+        '',
+        _body_table(run),
+    ]
+    if run.command:
+        lines += ['', f'again with: {run.command}']
+    return '\n'.join(lines)
+
+
+def as_dict(run: IdentifyRun) -> dict[str, Any]:
+    """Return the report as plain values for JSON."""
+    found = run.found
+    model = found.model
+    deviation = found.covariance.deviation
+    return {
+        'command': run.command,
+        'verdict': {
+            'is_fit': run.verdict.is_fit,
+            'headline': run.headline,
+            'is_forced': run.is_forced,
+            'checks': [asdict(check) for check in run.verdict.checks],
+        },
+        'bags': list(run.bags),
+        'urdf': str(run.urdf),
+        'training': list(run.training),
+        'held_out': list(run.held_out),
+        'model': run.matched.model.name,
+        'joint_names': list(model.robot.v_names),
+        'joint_map': dict(run.matched.joint_map),
+        'locked': dict(run.matched.locked),
+        'gravity': model.robot.gravity.tolist(),
+        'filter': {'kind': 'zero-phase Butterworth', 'order': 4, **asdict(found.cutoffs)},
+        'structure': {
+            **asdict(model.structure),
+            'smoothing_velocities': dict(zip(model.robot.v_names, model.velocities)),
+            'cross_validation': dict(found.structure_errors),
+        },
+        'fit': {
+            'estimator': found.options.estimator,
+            'rank': model.base.rank,
+            'condition': _finite(found.linear.condition),
+            'error_deviation': dict(zip(model.robot.v_names, found.linear.spread.tolist())),
+            'correlation_time': found.covariance.correlation_time,
+            'variance_inflation': found.covariance.inflation,
+            'standstill': found.options.standstill,
+            'effort_delay': {
+                'corrected': found.options.effort_delay,
+                'estimated_rest': found.effort_delay,
+            },
+        },
+        'prior': {
+            'weight': found.prior_weight,
+            'cross_validation': {f'{k:g}': value for k, value in found.prior_errors.items()},
+        },
+        'errors': {
+            'training': asdict(found.training),
+            'held_out': {
+                whose: {against: asdict(value) for against, value in measures.items()}
+                for whose, measures in found.held_out.items()
+            },
+        },
+        'parameters': [
+            {'name': name, 'unit': unit, 'value': value, 'description': stated}
+            for name, unit, value, stated in zip(
+                model.names, model.units, found.consistent.parameters.tolist(),
+                model.prior.tolist(),
+            )
+        ],
+        'base_parameters': [
+            {
+                'formula': formula,
+                'unit': model.units[lead],
+                'value': value,
+                'plain_fit': plain,
+                'deviation': sigma,
+            }
+            for formula, lead, value, plain, sigma in zip(
+                model.base.formulas(), model.base.independent,
+                found.consistent.base.tolist(), found.linear.base.tolist(), deviation.tolist(),
+            )
+        ],
+        'without_effect': list(model.base.without_effect),
+        'armature': dict(run.identified.armature),
+        'notes': list(run.notes),
+    }  # fmt: skip
+
+
+def _error_table(run: IdentifyRun) -> str:
+    held = run.found.held_out
+    if not held:
+        return 'Nothing was held out: no error on unseen data is known.'
+    headers = ['joint', 'rms', 'rmse', 'relative', 'R^2', 'raw effort', 'plain fit', 'description']
+    identified = held['identified']
+    others = [
+        identified['raw effort'], held['plain']['filtered'], held['description']['filtered']
+    ]  # fmt: skip
+    rows: list[list[Cell]] = []
+    for j, joint in enumerate(identified['filtered'].joints):
+        rows.append(
+            [
+                joint.joint,
+                f'{joint.rms:.3f}',
+                f'{joint.rmse:.3f}',
+                format_percent(joint.relative),
+                '-' if joint.r_squared is None else f'{joint.r_squared:.4f}',
+                *(format_percent(measure.joints[j].relative) for measure in others),
+            ]
+        )
+    total = [format_percent(measure.relative) for measure in others]
+    rows.append(
+        ['all joints', '', '', format_percent(identified['filtered'].relative), '', *total]
+    )
+    title = 'Errors on held-out data, both sides filtered [N m | N]'
+    return format_table(headers, rows, title=title, right=headers[1:])
+
+
+def _drive_table(run: IdentifyRun) -> str:
+    """Return friction, offset and rotor of every joint, with 95 % intervals where they exist."""
+    found = run.found
+    model = found.model
+    n = model.n_inertial
+    place = {name: k for k, name in enumerate(model.base.base_names)}
+    rows: list[list[Cell]] = []
+    for name, unit, value in zip(
+        model.names[n:], model.units[n:], found.consistent.parameters[n:].tolist()
+    ):
+        interval = '-'
+        if name in place:
+            interval = f'{TWO_SIDED_95 * found.covariance.deviation[place[name]]:.2g}'
+        rows.append([name, f'{value:.4g}', interval, unit])
+    headers = ['drive', 'value', '+- (95 %)', 'unit']
+    return format_table(headers, rows, title='Friction and rotors', right=headers[1:3])
+
+
+def _body_table(run: IdentifyRun) -> str:
+    model = run.found.model
+    n = model.n_inertial
+    headers = ['link', 'mass', 'in the URDF', 'x', 'y', 'z']
+    rows: list[list[Cell]] = []
+    bodies = run.found.consistent.parameters[:n].reshape(-1, 10)
+    for name, body, stated in zip(model.robot.body_names, bodies, model.prior[:n].reshape(-1, 10)):
+        center = [f'{value / body[0]:+.4f}' for value in body[1:4]]
+        rows.append([name, f'{body[0]:.4g}', f'{stated[0]:.4g}', *center])
+    title = 'Bodies: mass [kg] and centre of mass [m], fixed links included'
+    return format_table(headers, rows, title=title, right=headers[1:])
+
+
+def _span(part: Mapping[str, Any]) -> str:
+    return f'{part["bag"]}, {part["start"]:.4g} to {part["stop"]:.4g} s, {part["samples"]} samples'
+
+
+def _chosen(errors: Mapping[Any, float]) -> str:
+    """Return the errors in cross-validation behind a choice."""
+    if not errors:
+        return ' (given)'
+    text = ', '.join(
+        f'{key if isinstance(key, str) else format(key, "g")} {format_percent(error)}'
+        for key, error in errors.items()
+    )
+    return f' (cross-validation: {text})'
+
+
+def _moved(delay: float) -> str:
+    return f' after moving them by {1e3 * delay:g} ms' if delay else ' (--effort-delay corrects)'
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _as_utf8(text: str) -> str:
+    """Return the text with the encoding that its XML declaration names set to UTF-8."""
+    head, end, rest = text.partition('?>')
+    if not end or not head.lstrip().startswith('<?xml'):
+        return text
+    return '<?xml version="1.0" encoding="UTF-8"?>' + rest
