@@ -70,7 +70,7 @@ class Problem:
 
 
 def simulated_problem(samples: int) -> Problem:
-    """Simulate the ES5: `samples` for training and a fifth of that with another motion."""
+    """Simulate the ES5: `samples` for training, and at least 10 s of another motion."""
     robot = load_urdf(urdf_path('es5.urdf.xacro')).with_armature([1.0, 1.0, 0.7, 0.1, 0.1, 0.05])
     viscous = np.array([8.0, 8.0, 6.0, 1.5, 1.5, 1.0])
     coulomb = np.array([7.0, 7.0, 5.0, 1.5, 1.5, 1.0])
@@ -78,7 +78,7 @@ def simulated_problem(samples: int) -> Problem:
     rng = np.random.default_rng(1)
     spread = np.array([0.8, 1.5, 1.0, 0.3, 0.3, 0.2])  # [N m]
     logs = []
-    for seed, count in ((3, samples), (4, samples // 5)):
+    for seed, count in ((3, samples), (4, max(10_000, samples // 5))):
         log = simulated_log(robot, friction, count, seed)
         noise = rng.normal(size=(2, count, robot.nv))
         position = log.position + 2e-5 * noise[0]
