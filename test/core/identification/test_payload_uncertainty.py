@@ -125,6 +125,18 @@ def test_tool_is_found_and_intervals_hold_it(scene: Scene, way: str) -> None:
     assert np.mean(held) > 0.8
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize('way', ['two runs', 'known arm'])
+def test_intervals_hold_the_tool_in_nine_of_ten_runs(scene: Scene, way: str) -> None:
+    truth = payload_quantities(parameters_of(scene.tool))
+    held = []
+    for seed in range(100, 120):
+        found = identified(scene, way, seed)
+        held.append(np.abs(found.values - truth) < 1.96 * found.value_deviation)
+    # 200 intervals of 95 %; errors of friction at rest, which the model does not have, included.
+    assert 0.88 < np.mean(held) < 0.995
+
+
 def test_payload_columns_are_those_of_a_body_appended_in_pinocchio(scene: Scene) -> None:
     path = urdf_path('es5.urdf.xacro')
     twin = pinocchio.buildModelFromXML(expand_xacro(read_source(path)))
