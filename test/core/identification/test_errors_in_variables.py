@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 import pytest
 
-from identification_scenes import dry_friction
+from identification_scenes import dry_friction, multisine, simulated_log
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.durbin_wu_hausman import durbin_wu_hausman
 from robot_dynamics_ros.core.identification.identification_model import (
@@ -51,7 +51,9 @@ from robot_dynamics_ros.core.identification.triangular_factors import (
 )
 from robot_dynamics_ros.core.model.build import build_model
 from robot_dynamics_ros.core.model.robot_model import RobotModel
+from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.core.simulation.plant import Plant
+from robot_dynamics_ros.resources import urdf_path
 from robots import body, joint, robot, Y
 
 Array = NDArray[np.float64]
@@ -218,6 +220,40 @@ def test_hausman_tells_biased_from_unbiased(motion: Motion, log: Motion) -> None
     assert test.p_value > 0.01
     rows = rows_of(samples)
     assert durbin_wu_hausman(rows, rows, least_squares(samples)).degrees == 0
+
+
+def test_commanded_motion_of_a_six_axis_arm_is_the_better_regressor() -> None:
+    arm = load_urdf(urdf_path('es5.urdf.xacro'))
+    viscous = np.array([8.0, 8.0, 6.0, 1.5, 1.5, 1.0])
+    friction = dry_friction(arm, viscous, np.zeros(6))
+    log = simulated_log(arm, friction, 20.0, seed=1, size=1.0, is_compensated=True)
+    model = identification_model(arm, ModelStructure('viscous', offset=False, rotor_inertia=False))
+    truth = np.array(model.prior)
+    truth[model.n_inertial :] = viscous
+    expected = model.base.to_base(truth)
+    rng = np.random.default_rng(3)
+    kept = slice(None, None, 10)  # 100 Hz, without a filter
+    stamps, exact = log.stamps[kept], log.position[kept]
+    position = exact + 1e-4 * rng.normal(size=exact.shape)
+    effort = log.effort[kept] + 0.1 * rng.normal(size=exact.shape)
+    samples = joint_samples(stamps, position, None, effort, None).between(2.0, 19.0)
+    rows = list(regression_rows(model, samples, None))
+    q, v, a = (motion[kept] for motion in multisine(6, log.stamps, 1, 1.0, 1.0))
+    there = np.searchsorted(stamps, samples.stamps - 1e-6)
+    ideal = replace(samples, q=q[there], v=v[there], a=a[there])
+    instruments = list(regression_rows(model, ideal, None))
+
+    def error(base: Array) -> float:
+        change = instruments[0].regressor @ (base - expected)
+        return float(np.linalg.norm(change) / np.linalg.norm(effort))
+
+    plain = weighted_least_squares(accumulated(rows, model.columns_of_joint, model.base.rank))
+    assert error(plain.base) > 0.05
+    fit = instrumental_variables(rows, instruments)
+    # 10 200 efforts with errors of 0.1 N m, those of the accelerations on top of it.
+    assert error(fit.base) < 0.002
+    assert np.mean(np.abs(fit.base - expected) < 1.96 * fit.deviation) > 0.8
+    assert durbin_wu_hausman(rows, instruments, plain).p_value < 1e-6
 
 
 def test_equilibrated_total_least_squares_is_that_of_the_singular_values() -> None:
