@@ -80,13 +80,13 @@ REACH = 0.1
 """Root mean square distance of the prior's mass from the frame, in each direction [m]."""
 
 PRIOR_MASS = 1.0
-"""Mass of the prior where the data do not tell it [kg]."""
+"""Mass of the prior while the data are not known to tell it [kg]."""
 
 DETERMINED = 0.5
 """A parameter's standard deviation must fall below this part of the prior's."""
 
 VISIBLE = 1e-7
-"""Directions whose information is smaller than this, relative to the largest, are not seen."""
+"""Combinations are not seen if other columns explain them up to this part of all."""
 
 QUANTITIES = ('mass', 'com x', 'com y', 'com z', 'ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 """Mass, centre of mass, and inertia about it, as the nodes' parameters have them."""
@@ -185,7 +185,7 @@ def payload_from_two_motions(
         Of the filter of regressor and efforts [Hz].
     prior : Payload, optional
         What is known, in the same frame; a body of the identified mass that reaches `REACH`
-        around the frame's origin if nothing is.
+        around the frame's origin if nothing is, and then the motion must show the mass.
     weight : float
         Of the prior, above zero.
 
@@ -195,7 +195,8 @@ def payload_from_two_motions(
         If the robot has no such frame.
     ConfigurationError
         If the frame does not move, the prior is expressed in another frame or has no mass, the
-        weight is not above zero, or the filter does not suit the samples.
+        weight is not above zero, the filter does not suit the samples, none of them can be used,
+        or they do not show the mass and there is no prior.
     DimensionError, NonFiniteError
         If samples have another number of joints or are not finite.
 
@@ -281,6 +282,8 @@ def _fitted_payload(
     weight: float,
 ) -> PayloadFit:
     check_prior_weight(weight)
+    if not any(block.use.any() for block in rows):
+        raise ConfigurationError('no samples of a motion with the payload can be used')
     if prior is not None and (prior.frame != frame or prior.mass <= 0.0):
         raise ConfigurationError(
             f"prior of the payload: {prior.mass:g} kg at '{prior.frame}', expected a mass at "
@@ -300,6 +303,12 @@ def _fitted_payload(
     covariance: Matrix = np.asarray(np.linalg.inv(information), dtype=np.float64)
     alone = np.linalg.inv(0.5 * weight * divergence_hessian(start))
     deviation = _deviation(parameters, covariance)
+    share = deviation / _deviation(start, np.asarray(alone))
+    if prior is None and share[0] > DETERMINED:
+        raise ConfigurationError(
+            'the motion does not show the mass of the payload; move joints that lift it, or give '
+            'a prior'
+        )
     inertial = inertial_of_parameters(parameters)
     efforts = np.maximum(fit.factors.effort_norms(), 1e-300)
     best = np.append(fit.base[:-SIZE], parameters)
@@ -312,7 +321,7 @@ def _fitted_payload(
         condition=fit.condition,
         spread=fit.spread,
         value_deviation=frozen(deviation),
-        share=frozen(deviation / _deviation(start, np.asarray(alone))),
+        share=frozen(share),
         correlation_time=found.correlation_time,
         errors=frozen(fit.factors.residual_norms(best) / efforts),
         errors_without=frozen(_residuals_without(fit, len(kept)) / efforts),
@@ -357,9 +366,9 @@ def _information_root(fit: LinearFit, covariance: Matrix, start: Vector) -> Matr
     count = triangle.shape[1] - SIZE
     # What is left of the payload's columns outside of the span of the others.
     scale = np.sqrt(np.diag(np.linalg.inv(divergence_hessian(start))))
-    own = np.array(triangle[count:, count:] * scale)
-    _, sizes, axes = np.linalg.svd(own)
-    seen = axes[: len(sizes)][sizes > VISIBLE * sizes.max(initial=0.0)]
+    columns = np.asarray(triangle[:, count:] * scale)
+    _, sizes, axes = np.linalg.svd(columns[count:])
+    seen = axes[: len(sizes)][sizes > VISIBLE * float(np.linalg.norm(columns))]
     spread = seen / scale @ covariance[count:, count:] @ (seen / scale).T
     inverse = np.linalg.inv(0.5 * (spread + spread.T)) if len(seen) else np.zeros((0, 0))
     root: Matrix = np.linalg.cholesky(inverse).T @ (seen / scale)

@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -209,9 +209,26 @@ def test_turning_the_flange_alone_shows_no_mass(scene: Scene) -> None:
     run = exact_run(loaded, [5], 0.8, 1)
     arm = identification_model(scene.robot)
     # Offsets take the constant weight, and inertia across the axis of the flange never moves.
-    found = payload_of_known_arm(arm, bodies_of(arm), [run], 'tool0', None)
-    assert set(found.undetermined) == {'mass', 'ixx', 'iyy'}
+    prior = Payload(1.5, 'tool0', np.zeros(3), np.diag([6e-3, 6e-3, 6e-3]))
+    found = payload_of_known_arm(arm, bodies_of(arm), [run], 'tool0', None, prior=prior)
+    assert {'mass', 'ixx', 'iyy'} <= set(found.undetermined)
+    assert 'izz' not in found.undetermined
     assert np.linalg.eigvalsh(body_pseudo_inertia(found.parameters))[0] > 0.0
+    # Of a body that nobody knows no mass is made up.
+    with pytest.raises(ConfigurationError, match='does not show the mass of the payload'):
+        payload_of_known_arm(arm, bodies_of(arm), [run], 'tool0', None)
+
+
+def test_rest_shows_what_gravity_does_and_nothing_behind_offsets(scene: Scene) -> None:
+    loaded = scene.robot.with_payload(scene.tool)
+    still = exact_run(loaded, [], 0.5, 1)
+    moving = exact_run(scene.robot, [0, 1, 2, 3, 4, 5], 0.5, 2)
+    arm = identification_model(scene.robot)
+    found = payload_from_two_motions(arm, [moving], [still], 'tool0', None)
+    assert abs(found.payload.mass - 2.0) < 0.02
+    assert set(QUANTITIES[4:]) <= set(found.undetermined)
+    with pytest.raises(ConfigurationError, match='does not show the mass of the payload'):
+        payload_of_known_arm(arm, bodies_of(arm), [still], 'tool0', None)
 
 
 def test_hessian_is_that_of_the_divergence() -> None:
@@ -241,5 +258,8 @@ def test_errors_say_what_was_expected(scene: Scene) -> None:
         payload_from_two_motions(arm, [run], [run], 'base_link', None)
     with pytest.raises(ConfigurationError, match="expected a mass at 'tool0'"):
         payload_of_known_arm(arm, arm.prior, [run], 'tool0', None, prior=Payload(1.0, 'link_6'))
+    for motions in ([], [replace(run, use=np.zeros(run.use.shape, dtype=bool))]):
+        with pytest.raises(ConfigurationError, match='no samples of a motion with the payload'):
+            payload_of_known_arm(arm, arm.prior, motions, 'tool0', None)
     with pytest.raises(ConfigurationError, match='weight'):
         payload_from_two_motions(arm, [run], [run], 'tool0', None, weight=0.0)
