@@ -187,7 +187,6 @@ def as_dict(run: IdentifyRun) -> dict[str, Any]:
     """Return the report as plain values for JSON."""
     found = run.found
     model = found.model
-    deviation = found.covariance.deviation
     return {
         'command': run.command,
         'verdict': {
@@ -235,6 +234,18 @@ def as_dict(run: IdentifyRun) -> dict[str, Any]:
                 for whose, measures in found.held_out.items()
             },
         },
+        **_parameters(found),
+        'without_effect': list(model.base.without_effect),
+        'armature': dict(run.identified.armature),
+        'notes': list(run.notes),
+    }  # fmt: skip
+
+
+def _parameters(found: Identification) -> dict[str, Any]:
+    """Return all parameters, and the combinations that efforts depend on."""
+    model = found.model
+    deviation = found.covariance.deviation
+    return {
         'parameters': [
             {'name': name, 'unit': unit, 'value': value, 'description': stated}
             for name, unit, value, stated in zip(
@@ -255,9 +266,6 @@ def as_dict(run: IdentifyRun) -> dict[str, Any]:
                 found.consistent.base.tolist(), found.linear.base.tolist(), deviation.tolist(),
             )
         ],
-        'without_effect': list(model.base.without_effect),
-        'armature': dict(run.identified.armature),
-        'notes': list(run.notes),
     }  # fmt: skip
 
 

@@ -50,6 +50,7 @@ from robot_dynamics_ros.core.identification.excitation_spectrum import (
     chosen_cutoff,
     CutoffChoice,
 )
+from robot_dynamics_ros.core.identification.gravity_direction import gravity_errors
 from robot_dynamics_ros.core.identification.identification_model import (
     identification_model,
     IdentificationModel,
@@ -89,9 +90,6 @@ from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.signals.zero_phase import bridge_missing, ZeroPhaseFilter
 
 ESTIMATORS = ('huber', 'wls', 'ols')
-
-GRAVITY_SAMPLES = 1500
-"""With which the directions of gravity are compared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -337,39 +335,6 @@ def verdict_of(found: Identification, written: RobotModel) -> Verdict:
         check_mass_matrix(written),
     )
     return Verdict(checks)
-
-
-def gravity_errors(
-    robot: RobotModel, samples: Sequence[JointSamples]
-) -> dict[tuple[float, ...], float]:
-    """
-    Fit under each axis of the base as the direction of gravity.
-
-    Returns
-    -------
-    errors : dict of tuple of float to float
-        Relative error of a plain fit for each gravity, the robot's own among them.
-
-    """
-    step = max(1, sum(len(part.stamps) for part in samples) // GRAVITY_SAMPLES)
-    thin = [part.picked(slice(None, None, step)) for part in samples]
-    given = tuple(float(value) for value in robot.gravity)
-    size = float(np.linalg.norm(given)) or 9.81
-    axes = [tuple(float(sign * size * (k == axis)) for k in range(3))
-            for axis in range(3) for sign in (-1, 1)]  # fmt: skip
-    errors: dict[tuple[float, ...], float] = {}
-    for gravity in [given, *axes]:
-        if any(np.linalg.norm(np.subtract(gravity, other)) < 1e-9 for other in errors):
-            continue
-        structure = ModelStructure(rotor_inertia=False, offset=False)
-        model = identification_model(robot.with_gravity(gravity), structure)
-        rows = [block for part in thin for block in regression_rows(model, part, None)]
-        factors = accumulated(rows, model.columns_of_joint, model.base.rank)
-        base = weighted_least_squares(factors).base
-        efforts = float(np.linalg.norm(factors.effort_norms()))
-        left = float(np.linalg.norm(factors.residual_norms(base)))
-        errors[gravity] = left / max(efforts, 1e-300)
-    return errors
 
 
 def _check_options(robot: RobotModel, options: IdentificationOptions) -> None:
