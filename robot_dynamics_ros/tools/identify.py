@@ -31,7 +31,8 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.bags.joint_log import JointLog, read_joint_log
+from robot_dynamics_ros.bags.joint_blocks import read_joint_log
+from robot_dynamics_ros.bags.joint_log import JointLog
 from robot_dynamics_ros.core.control.gravity import validate_gravity
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.identification import (

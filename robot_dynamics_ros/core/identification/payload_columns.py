@@ -43,27 +43,33 @@ from robot_dynamics_ros.core.spatial.inertia import SpatialInertia
 
 
 @dataclass(frozen=True, eq=False)
-class PayloadColumns:
+class LoadedModel:
     """
-    The columns of an arm and, after them, the ten of a payload; make it with `payload_columns`.
+    The columns of an arm, followed by the ten of a payload.
 
     Attributes
     ----------
     arm : IdentificationModel
         The arm without it.
-    kept : ndarray of int, shape (k,)
-        Base parameters of the arm that are fitted too.
     frame : str
-        Link or joint frame that holds the payload.
+        Link or joint frame that holds the payload, in which its parameters are expressed.
     is_loaded : bool
-        Whether the payload is there; its columns are zero otherwise.
+        Whether it is there; its columns are zero if not.
+    chosen : tuple of int, or None
+        Base parameters of the arm that have columns; all of them if None.
 
     """
 
     arm: IdentificationModel
-    kept: NDArray[np.intp]
     frame: str
     is_loaded: bool = True
+    chosen: tuple[int, ...] | None = None
+
+    @cached_property
+    def kept(self) -> NDArray[np.intp]:
+        """Return the base parameters of the arm that have columns."""
+        every = range(self.arm.base.rank) if self.chosen is None else self.chosen
+        return np.array(every, dtype=np.intp)
 
     @property
     def count(self) -> int:
@@ -81,14 +87,16 @@ class PayloadColumns:
 
     def regressor(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         """
-        Compute the columns of many samples, shape (n_samples, nv, count).
+        Return the columns of many samples, shape (n_samples, nv, count).
 
         Raises
         ------
-        DimensionError
-            If an array has another shape.
-        NonFiniteError
-            If an entry is NaN or infinite.
+        UnknownFrameError
+            If the robot has no such frame.
+        ConfigurationError
+            If the frame does not move.
+        DimensionError, NonFiniteError
+            If the samples do not suit the robot.
 
         """
         columns = np.zeros((len(q), self.arm.robot.nv, self.count))
@@ -98,35 +106,6 @@ class PayloadColumns:
             payload = payload_regressor(self.arm.robot, self.frame, q, v, a)
             columns[:, :, len(self.kept) :] = payload
         return columns
-
-
-def payload_columns(
-    arm: IdentificationModel, frame: str, kept: NDArray[np.intp], is_loaded: bool = True
-) -> PayloadColumns:
-    """
-    Make the columns of an arm with a payload.
-
-    Parameters
-    ----------
-    arm : IdentificationModel
-        The arm without it.
-    frame : str
-        Link or joint frame that holds it, and in which its parameters are expressed.
-    kept : ndarray of int
-        Base parameters of the arm that are fitted too.
-    is_loaded : bool
-        Whether the payload is there.
-
-    Raises
-    ------
-    UnknownFrameError
-        If the robot has no such frame.
-    ConfigurationError
-        If the frame does not move.
-
-    """
-    moving_frame(arm.robot, frame)
-    return PayloadColumns(arm, kept, frame, is_loaded)
 
 
 def payload_regressor(robot: RobotModel, frame: str, q: Matrix, v: Matrix, a: Matrix) -> Matrix:

@@ -47,7 +47,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import frozen, Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
@@ -62,7 +61,8 @@ from robot_dynamics_ros.core.identification.identified_model import inertial_of_
 from robot_dynamics_ros.core.identification.joint_samples import JointSamples
 from robot_dynamics_ros.core.identification.least_squares import LinearFit, weighted_least_squares
 from robot_dynamics_ros.core.identification.payload_columns import (
-    payload_columns,
+    LoadedModel,
+    moving_frame,
     rotational_of,
     six_of,
 )
@@ -201,13 +201,11 @@ def payload_from_two_motions(
         If samples have another number of joints or are not finite.
 
     """
-    kept = np.arange(model.base.rank, dtype=np.intp)
     rows: list[RegressionRows] = []
     for motions, is_loaded in ((unloaded, False), (loaded, True)):
-        columns = payload_columns(model, frame, kept, is_loaded)
         for samples in motions:
-            rows += regression_rows(columns, samples, cutoff)
-    return _fitted_payload(model, frame, kept, rows, prior, weight)
+            rows += regression_rows(LoadedModel(model, frame, is_loaded), samples, cutoff)
+    return _fitted_payload(LoadedModel(model, frame), rows, prior, weight)
 
 
 def payload_of_known_arm(
@@ -248,20 +246,19 @@ def payload_of_known_arm(
         As `payload_from_two_motions`; DimensionError also if there are not `p` parameters.
 
     """
-    drives = [
+    drives = tuple(
         k
         for k, column in enumerate(model.base.independent)
         if column >= model.n_inertial
         and model.terms[column - model.n_inertial].kind != 'rotor_inertia'
         and refit_drives
-    ]
-    kept = np.array(drives, dtype=np.intp)
-    columns = payload_columns(model, frame, kept)
+    )
+    columns = LoadedModel(model, frame, chosen=drives)
     rows: list[RegressionRows] = []
     for samples in loaded:
         known = model.efforts(arm, samples.q, samples.v, samples.a)
         rows += regression_rows(columns, replace(samples, tau=samples.tau - known), cutoff)
-    return _fitted_payload(model, frame, kept, rows, prior, weight)
+    return _fitted_payload(columns, rows, prior, weight)
 
 
 def payload_quantities(parameters: Vector) -> Vector:
@@ -274,14 +271,14 @@ def payload_quantities(parameters: Vector) -> Vector:
 
 
 def _fitted_payload(
-    model: IdentificationModel,
-    frame: str,
-    kept: NDArray[np.intp],
+    columns: LoadedModel,
     rows: Sequence[RegressionRows],
     prior: Payload | None,
     weight: float,
 ) -> PayloadFit:
     check_prior_weight(weight)
+    frame = columns.frame
+    moving_frame(columns.arm.robot, frame)
     if not any(block.use.any() for block in rows):
         raise ConfigurationError('no samples of a motion with the payload can be used')
     if prior is not None and (prior.frame != frame or prior.mass <= 0.0):
@@ -289,7 +286,6 @@ def _fitted_payload(
             f"prior of the payload: {prior.mass:g} kg at '{prior.frame}', expected a mass at "
             f"'{frame}'"
         )
-    columns = payload_columns(model, frame, kept)
     fit = weighted_least_squares(accumulated(rows, columns.columns_of_joint, columns.count))
     found = base_covariance(rows, fit)
     linear = fit.base[-SIZE:]
@@ -324,7 +320,7 @@ def _fitted_payload(
         share=frozen(share),
         correlation_time=found.correlation_time,
         errors=frozen(fit.factors.residual_norms(best) / efforts),
-        errors_without=frozen(_residuals_without(fit, len(kept)) / efforts),
+        errors_without=frozen(_residuals_without(fit, len(columns.kept)) / efforts),
     )
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import pytest
 
 from example_robots import example_urdf
-from robot_dynamics_ros.bags.joint_log import read_joint_log
+from robot_dynamics_ros.bags.joint_blocks import read_joint_log
 from robot_dynamics_ros.core.identification.identification import (
     Identification,
     IdentificationOptions,
