@@ -92,23 +92,28 @@ def simulated_log(
     seed: int = 0,
     size: float = 0.8,
     highest: float = 1.0,
+    is_compensated: bool = False,
 ) -> SimulatedLog:
     """
     Let a robot follow a multisine under computed torque, and record it.
 
     The torque of a step is held; what is recorded at a stamp is the mean of the steps before and
-    after, so that it belongs to that time.
+    after, so that it belongs to that time. With `is_compensated` the controller feeds the friction
+    of its reference forward, as a joint moves that has a stiff servo.
 
     """
     stamps = np.arange(round(duration * rate)) / rate
     q_ref, v_ref, a_ref = multisine(model.nv, stamps, seed, size, highest)
+    ahead = np.zeros_like(v_ref)
+    if is_compensated and friction is not None:
+        ahead = friction.viscous * v_ref + friction.coulomb_positive * np.tanh(v_ref / 0.01)
     plant = Plant(model, friction, dt_internal=1.0 / rate, q=q_ref[0])
     q, v, tau = (np.zeros_like(q_ref) for _ in range(3))
     state = plant.state
     for k in range(len(stamps)):
         q[k], v[k] = state.q, state.v
         pull = 400.0 * (q_ref[k] - q[k]) + 40.0 * (v_ref[k] - v[k])
-        tau[k] = rnea(model, q[k], v[k], a_ref[k] + pull)
+        tau[k] = rnea(model, q[k], v[k], a_ref[k] + pull) + ahead[k]
         state = plant.step(tau[k], 1.0 / rate)
     tau[1:] = 0.5 * (tau[1:] + tau[:-1])
     return SimulatedLog(stamps, q, v, tau)

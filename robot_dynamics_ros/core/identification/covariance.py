@@ -125,7 +125,7 @@ def base_covariance(rows: Sequence[RegressionRows], fit: LinearFit) -> BaseCovar
     count, rank = scores.shape
     lag = correlation_length(errors * weights)
     reach = int(np.clip(LAGS_PER_CORRELATION * lag, 1, max(1, LARGEST_LAG * count)))
-    summed = _lagged_products(scores / scale, reach) * count / max(1, count - rank)
+    summed = lagged_products(scores / scale, reach) * count / max(1, count - rank)
     scaled = independent @ summed @ independent
     ratio = np.diag(scaled) / np.maximum(np.diag(independent), 1e-300)
     seen = ratio > 0.0
@@ -174,7 +174,7 @@ def _curvature(rows: Sequence[RegressionRows], fit: LinearFit) -> TriangularFact
     return accumulated(kept, columns, fit.factors.n_parameters)
 
 
-def _lagged_products(scores: Matrix, reach: int) -> Matrix:
+def lagged_products(scores: Matrix, reach: int) -> Matrix:
     """Return the sum over lags of the weighted products of scores."""
     total = scores.T @ scores
     for lag in range(1, reach):

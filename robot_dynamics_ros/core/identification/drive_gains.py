@@ -48,7 +48,7 @@ from robot_dynamics_ros.core.identification.covariance import base_covariance
 from robot_dynamics_ros.core.identification.identification_model import IdentificationModel
 from robot_dynamics_ros.core.identification.joint_samples import JointSamples
 from robot_dynamics_ros.core.identification.least_squares import weighted_least_squares
-from robot_dynamics_ros.core.identification.payload_fit import LoadedModel
+from robot_dynamics_ros.core.identification.payload_columns import LoadedModel
 from robot_dynamics_ros.core.identification.possible_bodies import SIZE
 from robot_dynamics_ros.core.identification.regression_rows import (
     regression_rows,

@@ -70,13 +70,13 @@ def lmi_fit(model: IdentificationModel, fit: LinearFit, weight: float = 1.0) -> 
         If the weight is not above zero, cvxpy is not installed, or the solver finds no minimum.
 
     """
+    check_prior_weight(weight)
     try:
         import cvxpy
     except ImportError as error:
         raise ConfigurationError(
             'the fit by matrix inequalities needs cvxpy and clarabel (pip install cvxpy clarabel)'
         ) from error
-    check_prior_weight(weight)
     problem = consistent_problem(model, fit)
     n = problem.n_inertial
     drives = cvxpy.Variable(len(problem.scales))

@@ -13,196 +13,151 @@
 # limitations under the License.
 
 r"""
-What the robot carries: ten parameters of a payload from a motion with it.
+The payload of an arm from its efforts: mass, centre of mass and inertia, with their uncertainty.
 
-A payload in a frame of body `i` adds :math:`X \pi_L` to the parameters of the body, so its
-columns in the regressor are :math:`Y_L = Y_i X`. The arm must be known:
+Two ways tell it from the arm. From a run without and a run with it, on any motions, all parameters
+of the arm and of its friction are fitted together with the ten of the payload: what both runs
+share cancels. From one run with it, the arm's parameters must be known; friction, which drifts
+with temperature, is fitted again unless it is told to stay. Samples of joints at rest should be
+left out (`without_standstill`): friction holds them with any effort.
 
-- from a second motion without the payload. Both are fitted together,
+The weighted least squares fit gives the ten parameters :math:`\hat\varphi` and their covariance
+:math:`C` under correlated errors (`covariance`). From these the payload is the body
 
-  .. math:: \begin{bmatrix} Y_0 & 0 \\ Y_1 & Y_{L} \end{bmatrix}
-            \begin{bmatrix} \beta \\ \pi_L \end{bmatrix}
-            = \begin{bmatrix} \tau_0 \\ \tau_1 \end{bmatrix}
+.. math:: \min_{P \succ 0} \;
+          (\varphi(P) - \hat\varphi)^T C^{-1} (\varphi(P) - \hat\varphi) + \lambda\,D(P \| P_0)
 
-  so that errors of the arm are part of the uncertainty; this is the difference of the two motions
-  where they are the same;
-- or from an identification before, whose efforts are subtracted.
-
-A linear fit gives the uncertainties, a consistent fit a body that can exist: its prior is a ball
-at the centre of mass.
+with the log-det divergence of `possible_bodies`: a body that can exist, that is the prior where
+the motion shows nothing. Its covariance is the inverse of :math:`C^{-1} + \lambda H_D / 2`, with
+the Hessian :math:`H_D` of the divergence. A parameter counts as determined if its standard
+deviation is below half of what the prior has by itself.
 
 References
 ----------
 .. [1] J. Swevers, W. Verdonck, B. Naumer, S. Pieters, E. Biber, "An Experimental Robot Load
    Identification Method for Industrial Application", IJRR 21(8), 2002.
-.. [2] C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of Inertial Parameters of Manipulator
-   Loads and Links", IJRR 5(3), 1986.
+.. [2] T. Lee, P. Wensing, F. Park, "Geometric Robot Dynamic Identification: A Convex Programming
+   Approach", IEEE T-RO 36(2), 2020.
 
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from robot_dynamics_ros.core.arrays import as_finite, frozen, Matrix, Vector
-from robot_dynamics_ros.core.dynamics import joint_torque_regressor_batch
+from robot_dynamics_ros.core.arrays import frozen, Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.identification.consistent_fit import ConsistentProblem, solved
+from robot_dynamics_ros.core.identification.consistent_fit import (
+    check_prior_weight,
+    ConsistentProblem,
+    solved,
+)
 from robot_dynamics_ros.core.identification.covariance import base_covariance
 from robot_dynamics_ros.core.identification.identification_model import IdentificationModel
 from robot_dynamics_ros.core.identification.identified_model import inertial_of_parameters
 from robot_dynamics_ros.core.identification.joint_samples import JointSamples
-from robot_dynamics_ros.core.identification.least_squares import (
-    LinearFit,
-    weighted_least_squares,
+from robot_dynamics_ros.core.identification.least_squares import LinearFit, weighted_least_squares
+from robot_dynamics_ros.core.identification.payload_columns import (
+    LoadedModel,
+    moving_frame,
+    rotational_of,
+    six_of,
 )
-from robot_dynamics_ros.core.identification.possible_bodies import possible_prior, SIZE
-from robot_dynamics_ros.core.identification.regression_rows import (
-    regression_rows,
-    RegressionRows,
+from robot_dynamics_ros.core.identification.possible_bodies import (
+    body_pseudo_inertia,
+    possible_prior,
+    SIZE,
 )
+from robot_dynamics_ros.core.identification.regression_rows import regression_rows, RegressionRows
 from robot_dynamics_ros.core.identification.triangular_factors import accumulated
 from robot_dynamics_ros.core.model.payload import Payload
-from robot_dynamics_ros.core.model.robot_model import RobotModel
-from robot_dynamics_ros.core.spatial.inertia import SpatialInertia
+from robot_dynamics_ros.core.spatial.rotation import skew
 
-GYRATION = 0.05
-"""Radius of gyration of the ball that serves as prior [m]."""
+REACH = 0.1
+"""Root mean square distance of the prior's mass from the frame, in each direction [m]."""
 
-LARGEST_CONDITION = 1e6
-"""Beyond it, the motion does not show the payload."""
+PRIOR_MASS = 1.0
+"""Mass of the prior while the data are not known to tell it [kg]."""
 
+DETERMINED = 0.5
+"""A parameter's standard deviation must fall below this part of the prior's."""
 
-@dataclass(frozen=True, eq=False)
-class LoadedModel:
-    """
-    A robot's columns, followed by the ten of a payload.
+VISIBLE = 1e-7
+"""Combinations are not seen if other columns explain them up to this part of all."""
 
-    Attributes
-    ----------
-    arm : IdentificationModel
-        The robot without payload.
-    frame : str
-        Link or joint frame that holds the payload.
-    is_loaded : bool
-        Whether it is there; its columns are zero if not.
-
-    """
-
-    arm: IdentificationModel
-    frame: str
-    is_loaded: bool = True
-
-    @cached_property
-    def columns_of_joint(self) -> tuple[NDArray[np.intp], ...]:
-        """For each degree of freedom: the columns that can differ from zero in its row."""
-        rank = self.arm.base.rank
-        payload = np.arange(rank, rank + SIZE)
-        return tuple(np.concatenate([own, payload]) for own in self.arm.columns_of_joint)
-
-    def regressor(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-        """Return the columns, shape (n_samples, nv, rank + 10)."""
-        own = self.arm.regressor(q, v, a)
-        payload = np.zeros((len(q), self.arm.robot.nv, SIZE))
-        if self.is_loaded:
-            payload = payload_regressor(self.arm.robot, self.frame, q, v, a)
-        return np.concatenate([own, payload], axis=2)
+QUANTITIES = ('mass', 'com x', 'com y', 'com z', 'ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+"""Mass, centre of mass, and inertia about it, as the nodes' parameters have them."""
 
 
 @dataclass(frozen=True, eq=False)
 class PayloadFit:
     """
-    A payload.
+    An identified payload.
 
     Attributes
     ----------
     payload : Payload
-        A body that can exist.
+        A body that can exist, expressed in the frame that was asked for.
     parameters : ndarray, shape (10,)
-        The same as ``[m, hx, hy, hz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz]`` in its frame, inertia about
-        the frame's origin.
+        ``[m, hx, hy, hz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz]`` about the frame's origin.
+    covariance : ndarray, shape (10, 10)
+        Of these parameters, data and prior together.
     linear : ndarray, shape (10,)
-        Those of the plain fit.
+        What least squares alone gives; it may be no possible body.
     deviation : ndarray, shape (10,)
-        Standard deviations of the plain fit, under correlated errors.
+        Standard deviations of these; zero where the data show nothing.
     condition : float
-        Condition number of the regression.
+        Condition number of the regression; infinite if it does not show all parameters.
     spread : ndarray, shape (nv,)
-        Standard deviation of the errors [N m | N].
+        Standard deviation of the errors of each joint [N m | N].
+    value_deviation : ndarray, shape (10,)
+        Standard deviation of each of `values` [kg, m, kg m^2], data and prior together.
+    share : ndarray, shape (10,)
+        Of each of `QUANTITIES`: its standard deviation relative to that of the prior.
+    correlation_time : float
+        Of the errors [s].
+    errors, errors_without : ndarray, shape (nv,)
+        Errors of the efforts of each joint with the payload and with the best fit without it,
+        relative to its efforts; those of a known arm are taken off before.
 
     """
 
     payload: Payload
     parameters: Vector
+    covariance: Matrix
     linear: Vector
     deviation: Vector
     condition: float
     spread: Vector
+    value_deviation: Vector
+    share: Vector
+    correlation_time: float
+    errors: Vector
+    errors_without: Vector
 
+    @property
+    def values(self) -> Vector:
+        """Return `QUANTITIES`, shape (10,)."""
+        return payload_quantities(self.parameters)
 
-def payload_regressor(robot: RobotModel, frame: str, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
-    """
-    Compute the columns of a payload.
+    @property
+    def undetermined(self) -> tuple[str, ...]:
+        """Return the quantities that the motion hardly shows: they are those of the prior."""
+        shares = zip(QUANTITIES, self.share.tolist())
+        return tuple(name for name, share in shares if share > DETERMINED)
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The robot.
-    frame : str
-        Link or joint frame that holds the payload.
-    q, v, a : ndarray, shape (n_samples, nv)
-        Joint positions, velocities and accelerations.
-
-    Returns
-    -------
-    Y : ndarray, shape (n_samples, nv, 10)
-        Efforts per parameter [N m | N].
-
-    Raises
-    ------
-    UnknownFrameError
-        If the robot has no such frame.
-    ConfigurationError
-        If the frame does not move.
-    DimensionError, NonFiniteError
-        If the samples do not suit the robot.
-
-    """
-    found = robot.frame(frame)
-    if found.body < 0:
-        raise ConfigurationError(f"frame '{frame}' does not move: a payload there is not felt")
-    full = joint_torque_regressor_batch(robot, q, v, a)
-    own = full[:, :, SIZE * found.body : SIZE * found.body + SIZE]
-    columns: Matrix = own @ parameter_transform(found.rotation, found.translation)
-    return columns
-
-
-def parameter_transform(rotation: Matrix, translation: Vector) -> Matrix:
-    """
-    Return the matrix that takes ten parameters from one frame to another, shape (10, 10).
-
-    Parameters
-    ----------
-    rotation : ndarray, shape (3, 3)
-        Rotation of the frame that the parameters are given in, in the other.
-    translation : ndarray, shape (3,)
-        Its origin in the other [m].
-
-    """
-    columns = []
-    for unit in np.eye(SIZE):
-        xx, xy, yy, xz, yz, zz = unit[4:]
-        rotational = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        body = SpatialInertia(float(unit[0]), unit[1:4], rotational).moved(rotation, translation)
-        r = body.rotational
-        tensor = (r[0, 0], r[0, 1], r[1, 1], r[0, 2], r[1, 2], r[2, 2])
-        columns.append(np.array([body.mass, *body.first_moment, *tensor]))
-    return np.column_stack(columns)
+    def node_parameters(self) -> dict[str, object]:
+        """Return the payload as parameters of the nodes, by name."""
+        values = self.values.tolist()
+        return {
+            'payload.mass': values[0],
+            'payload.frame': self.payload.frame,
+            'payload.com': values[1:4],
+            'payload.inertia': values[4:],
+        }
 
 
 def payload_from_two_motions(
@@ -211,6 +166,9 @@ def payload_from_two_motions(
     loaded: Sequence[JointSamples],
     frame: str,
     cutoff: float | None,
+    *,
+    prior: Payload | None = None,
+    weight: float = 1.0,
 ) -> PayloadFit:
     """
     Identify a payload from motions without and with it.
@@ -218,31 +176,36 @@ def payload_from_two_motions(
     Parameters
     ----------
     model : IdentificationModel
-        The robot without payload; nothing of it but its structure is used.
+        The arm; its parameters are fitted to all motions, its description is not looked at.
     unloaded, loaded : sequence of JointSamples
-        The motions.
+        The motions; they need not be the same.
     frame : str
-        Link or joint frame that holds the payload.
+        Link or joint frame that holds the payload, in which it is expressed.
     cutoff : float or None
-        Of the filter of both sides [Hz].
+        Of the filter of regressor and efforts [Hz].
+    prior : Payload, optional
+        What is known, in the same frame; a body of the identified mass that reaches `REACH`
+        around the frame's origin if nothing is, and then the motion must show the mass.
+    weight : float
+        Of the prior, above zero.
 
     Raises
     ------
     UnknownFrameError
         If the robot has no such frame.
     ConfigurationError
-        If the frame does not move, the motion does not show the payload, or the cutoff does not
-        suit the samples.
+        If the frame does not move, the prior is expressed in another frame or has no mass, the
+        weight is not above zero, the filter does not suit the samples, none of them can be used,
+        or they do not show the mass and there is no prior.
     DimensionError, NonFiniteError
-        If the samples do not suit the robot.
+        If samples have another number of joints or are not finite.
 
     """
-    bare, full = LoadedModel(model, frame, False), LoadedModel(model, frame)
-    rows = [block for part in unloaded for block in regression_rows(bare, part, cutoff)]
-    rows += [block for part in loaded for block in regression_rows(full, part, cutoff)]
-    rank = model.base.rank
-    fit = weighted_least_squares(accumulated(rows, full.columns_of_joint, rank + SIZE))
-    return _payload_fit(rows, fit, rank, frame)
+    rows: list[RegressionRows] = []
+    for motions, is_loaded in ((unloaded, False), (loaded, True)):
+        for samples in motions:
+            rows += regression_rows(LoadedModel(model, frame, is_loaded), samples, cutoff)
+    return _fitted_payload(LoadedModel(model, frame), rows, prior, weight)
 
 
 def payload_of_known_arm(
@@ -251,88 +214,170 @@ def payload_of_known_arm(
     loaded: Sequence[JointSamples],
     frame: str,
     cutoff: float | None,
+    *,
+    refit_drives: bool = True,
+    prior: Payload | None = None,
+    weight: float = 1.0,
 ) -> PayloadFit:
     """
-    Identify a payload from one motion of a robot that is known.
+    Identify a payload from motions with it and the parameters of the arm.
 
     Parameters
     ----------
     model : IdentificationModel
-        The robot without payload.
+        The arm without it, and the terms of its drives.
     arm : ndarray, shape (p,)
-        All of its parameters; their errors are not part of the uncertainty.
+        All of its parameters, as ``model.prior`` or an earlier identification has them; their
+        errors are part of the uncertainty only as far as the efforts show them.
     loaded : sequence of JointSamples
-        Motions with the payload.
+        The motions.
     frame : str
-        Link or joint frame that holds it.
+        Link or joint frame that holds the payload, in which it is expressed.
     cutoff : float or None
-        Of the filter of both sides [Hz].
+        Of the filter of regressor and efforts [Hz].
+    refit_drives : bool
+        Whether friction and offsets are fitted again, as changes of the given ones; rotors stay.
+    prior, weight
+        As for `payload_from_two_motions`.
 
     Raises
     ------
-    UnknownFrameError
-        If the robot has no such frame.
-    ConfigurationError
-        If the frame does not move, the motion does not show the payload, or the cutoff does not
-        suit the samples.
-    DimensionError, NonFiniteError
-        If the samples or parameters do not suit the robot.
+    UnknownFrameError, ConfigurationError, DimensionError, NonFiniteError
+        As `payload_from_two_motions`; DimensionError also if there are not `p` parameters.
 
     """
-    base = model.base.to_base(as_finite('arm', arm, (len(model.names),)))
-    rank = model.base.rank
-    rows = []
-    for part in loaded:
-        for block in regression_rows(LoadedModel(model, frame), part, cutoff):
-            rest = block.tau - block.regressor[:, :, :rank] @ base
-            payload = np.ascontiguousarray(block.regressor[:, :, rank:])
-            rows.append(RegressionRows(block.stamps, payload, rest, block.use))
-    columns = [np.arange(SIZE)] * model.robot.nv
-    fit = weighted_least_squares(accumulated(rows, columns, SIZE))
-    return _payload_fit(rows, fit, 0, frame)
-
-
-def _payload_fit(
-    rows: Sequence[RegressionRows], fit: LinearFit, rank: int, frame: str
-) -> PayloadFit:
-    triangle, right = fit.factors.stacked(1.0 / fit.spread)
-    own, wanted = triangle[rank:, rank:], right[rank:]  # all that is left with the arm fitted
-    sizes = np.linalg.svd(own / np.maximum(np.linalg.norm(own, axis=0), 1e-300), compute_uv=False)
-    if len(own) < SIZE or sizes[-1] * LARGEST_CONDITION < sizes[0]:
-        raise ConfigurationError(
-            'the motion does not show all ten parameters of the payload; move the last joints '
-            'faster and in more directions'
-        )
-    linear = fit.base[rank:]
-    problem = ConsistentProblem(
-        triangle=own,
-        right=wanted,
-        prior=possible_prior(_ball(linear)),
-        scales=np.zeros(0),
-        lower=np.zeros(0),
-        n_inertial=SIZE,
+    drives = tuple(
+        k
+        for k, column in enumerate(model.base.independent)
+        if column >= model.n_inertial
+        and model.terms[column - model.n_inertial].kind != 'rotor_inertia'
+        and refit_drives
     )
-    parameters = solved(problem, 1.0).parameters
+    columns = LoadedModel(model, frame, chosen=drives)
+    rows: list[RegressionRows] = []
+    for samples in loaded:
+        known = model.efforts(arm, samples.q, samples.v, samples.a)
+        rows += regression_rows(columns, replace(samples, tau=samples.tau - known), cutoff)
+    return _fitted_payload(columns, rows, prior, weight)
+
+
+def payload_quantities(parameters: Vector) -> Vector:
+    """Return `QUANTITIES` of ten parameters about the origin of the frame."""
+    mass = float(parameters[0])
+    com = parameters[1:4] / mass
+    central = rotational_of(parameters) + mass * skew(com) @ skew(com)
+    xx, xy, yy, xz, yz, zz = six_of(central)
+    return np.array([mass, *com, xx, xy, xz, yy, yz, zz])
+
+
+def _fitted_payload(
+    columns: LoadedModel,
+    rows: Sequence[RegressionRows],
+    prior: Payload | None,
+    weight: float,
+) -> PayloadFit:
+    check_prior_weight(weight)
+    frame = columns.frame
+    moving_frame(columns.arm.robot, frame)
+    if not any(block.use.any() for block in rows):
+        raise ConfigurationError('no samples of a motion with the payload can be used')
+    if prior is not None and (prior.frame != frame or prior.mass <= 0.0):
+        raise ConfigurationError(
+            f"prior of the payload: {prior.mass:g} kg at '{prior.frame}', expected a mass at "
+            f"'{frame}'"
+        )
+    fit = weighted_least_squares(accumulated(rows, columns.columns_of_joint, columns.count))
+    found = base_covariance(rows, fit)
+    linear = fit.base[-SIZE:]
+    start = _prior_parameters(linear, found.deviation[-SIZE:], prior)
+    root = _information_root(fit, found.matrix, start)
+    problem = ConsistentProblem(
+        root, root @ linear, start, np.zeros(0), np.zeros(0), n_inertial=SIZE
+    )
+    parameters = frozen(solved(problem, weight).parameters)
+    information = root.T @ root + 0.5 * weight * divergence_hessian(parameters)
+    covariance: Matrix = np.asarray(np.linalg.inv(information), dtype=np.float64)
+    alone = np.linalg.inv(0.5 * weight * divergence_hessian(start))
+    deviation = _deviation(parameters, covariance)
+    share = deviation / _deviation(start, np.asarray(alone))
+    if prior is None and share[0] > DETERMINED:
+        raise ConfigurationError(
+            'the motion does not show the mass of the payload; move joints that lift it, or give '
+            'a prior'
+        )
     inertial = inertial_of_parameters(parameters)
+    efforts = np.maximum(fit.factors.effort_norms(), 1e-300)
+    best = np.append(fit.base[:-SIZE], parameters)
     return PayloadFit(
         payload=Payload(inertial.mass, frame, inertial.com, inertial.inertia),
-        parameters=frozen(parameters),
+        parameters=parameters,
+        covariance=frozen(covariance),
         linear=frozen(linear),
-        deviation=frozen(base_covariance(rows, fit).deviation[rank:]),
-        condition=float(sizes[0] / sizes[-1]),
+        deviation=frozen(found.deviation[-SIZE:]),
+        condition=fit.condition,
         spread=fit.spread,
+        value_deviation=frozen(deviation),
+        share=frozen(share),
+        correlation_time=found.correlation_time,
+        errors=frozen(fit.factors.residual_norms(best) / efforts),
+        errors_without=frozen(_residuals_without(fit, len(columns.kept)) / efforts),
     )
 
 
-def _ball(linear: Vector) -> Vector:
-    """Return a ball with the mass and the centre of mass of a plain fit."""
-    mass = max(float(linear[0]), 1e-3)
-    center = linear[1:4] / mass
-    reach = float(np.linalg.norm(center))
-    center = center / max(1.0, reach)  # no further than a metre, whatever noise makes of it
-    moment = 2.0 * mass * GYRATION**2
-    inertia = moment * np.eye(3) + mass * (center @ center * np.eye(3) - np.outer(center, center))
-    return np.array(
-        [mass, *(mass * center), inertia[0, 0], inertia[0, 1], inertia[1, 1],
-         inertia[0, 2], inertia[1, 2], inertia[2, 2]]
-    )  # fmt: skip
+def divergence_hessian(parameters: Vector) -> Matrix:
+    """Return the Hessian of the log-det divergence in ten parameters at a possible body."""
+    inverse = np.linalg.inv(body_pseudo_inertia(parameters))
+    turned = [inverse @ body_pseudo_inertia(unit) for unit in np.eye(SIZE)]
+    return np.array([[float(np.sum(x * y.T)) for y in turned] for x in turned])
+
+
+def _residuals_without(fit: LinearFit, count: int) -> Vector:
+    """Return the norms of the errors of the best fit without the payload, shape (nv,)."""
+    if not count:
+        return fit.factors.effort_norms()
+    without = fit.factors.restricted(np.arange(count, dtype=np.intp))
+    return without.residual_norms(weighted_least_squares(without).base)
+
+
+def _prior_parameters(linear: Vector, deviation: Vector, prior: Payload | None) -> Vector:
+    if prior is not None:
+        inertia = prior.spatial_inertia()
+        stated = [inertia.mass, *inertia.first_moment, *six_of(inertia.rotational)]
+        return possible_prior(np.array(stated))
+    mass = float(linear[0])
+    if not mass > 3.0 * float(deviation[0]) > 0.0:
+        mass = PRIOR_MASS
+    moment = 2.0 * mass * REACH**2
+    return np.array([mass, 0.0, 0.0, 0.0, moment, 0.0, moment, 0.0, 0.0, moment])
+
+
+def _information_root(fit: LinearFit, covariance: Matrix, start: Vector) -> Matrix:
+    """
+    Return `A` with ``A.T @ A`` the information on the payload, shape (r, 10).
+
+    In directions that the rows do not show it is zero, where the covariance says nothing.
+
+    """
+    triangle, _ = fit.factors.stacked(1.0 / fit.spread)
+    count = triangle.shape[1] - SIZE
+    # What is left of the payload's columns outside of the span of the others.
+    scale = np.sqrt(np.diag(np.linalg.inv(divergence_hessian(start))))
+    columns = np.asarray(triangle[:, count:] * scale)
+    _, sizes, axes = np.linalg.svd(columns[count:])
+    seen = axes[: len(sizes)][sizes > VISIBLE * float(np.linalg.norm(columns))]
+    spread = seen / scale @ covariance[count:, count:] @ (seen / scale).T
+    inverse = np.linalg.inv(0.5 * (spread + spread.T)) if len(seen) else np.zeros((0, 0))
+    root: Matrix = np.linalg.cholesky(inverse).T @ (seen / scale)
+    return root
+
+
+def _deviation(parameters: Vector, covariance: Matrix) -> Vector:
+    """Return the standard deviations of `QUANTITIES`, to first order."""
+    steps = 1e-6 * np.sqrt(np.diag(covariance))
+    slopes = [
+        (payload_quantities(parameters + step) - payload_quantities(parameters - step))
+        for step in np.diag(steps)
+    ]
+    jacobian = np.array(slopes).T / (2.0 * steps)
+    deviation: Vector = np.sqrt(np.diag(jacobian @ covariance @ jacobian.T))
+    return deviation
