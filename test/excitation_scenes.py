@@ -26,11 +26,11 @@ import pinocchio as pin
 from robot_dynamics_ros.core.contact.collision_shapes import read_collisions
 from robot_dynamics_ros.core.contact.geometry import Plane
 from robot_dynamics_ros.core.contact.pair_filter import link_solids
+from robot_dynamics_ros.core.excitation.clearance import ClearanceScene
+from robot_dynamics_ros.core.excitation.excitation_problem import ExcitationProblem
+from robot_dynamics_ros.core.excitation.motion_limits import motion_limits
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
-from robot_dynamics_ros.core.identification.clearance import ClearanceScene
-from robot_dynamics_ros.core.identification.excitation_problem import ExcitationProblem
 from robot_dynamics_ros.core.identification.identification_model import identification_model
-from robot_dynamics_ros.core.identification.motion_limits import motion_limits
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.core.model.urdf_source import read_source

@@ -50,7 +50,8 @@ CORE_LEVELS = [
     {'dynamics'},
     {'friction', 'trajectory', 'signals', 'drive', 'symbolic'},
     {'contact'},
-    {'simulation', 'control', 'identification'},
+    {'simulation', 'control', 'identification', 'log_health'},
+    {'excitation'},
 ]
 """Folders of core from the bottom up: each may import itself and what lies below its level."""
 

@@ -28,7 +28,7 @@ from robot_dynamics_ros.bags.joint_log import JointLog
 from robot_dynamics_ros.bags.log_pieces import reblocked, whole_log
 from robot_dynamics_ros.core.arrays import frozen, Matrix
 from robot_dynamics_ros.core.exceptions import BagError
-from robot_dynamics_ros.core.identification.effort_meaning import EffortMeaning
+from robot_dynamics_ros.core.log_health.effort_meaning import EffortMeaning
 
 
 @dataclass(frozen=True)

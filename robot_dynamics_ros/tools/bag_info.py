@@ -36,8 +36,8 @@ from robot_dynamics_ros.bags.log_source import LogSource
 from robot_dynamics_ros.bags.storage import Topic
 from robot_dynamics_ros.core.control.gravity import validate_gravity
 from robot_dynamics_ros.core.exceptions import BagError, ModelError
-from robot_dynamics_ros.core.identification.effort_meaning import refuse_gravity_compensated
-from robot_dynamics_ros.core.identification.log_health import LogHealth
+from robot_dynamics_ros.core.log_health.effort_meaning import refuse_gravity_compensated
+from robot_dynamics_ros.core.log_health.log_health import LogHealth
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.report.progress import Progress

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from robot_dynamics_ros.core.identification.effort_verdict import CANNOT_TELL
+from robot_dynamics_ros.core.log_health.effort_verdict import CANNOT_TELL
 from robot_dynamics_ros.report.table import format_number, format_percent, format_table
 
 _MOST_TOPICS = 20

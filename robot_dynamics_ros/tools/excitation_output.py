@@ -25,9 +25,9 @@ import numpy as np
 import yaml
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
-from robot_dynamics_ros.core.identification.composite_motion import CompositeMotion
-from robot_dynamics_ros.core.identification.excitation import Excitation
-from robot_dynamics_ros.core.identification.excitation_problem import ExcitationProblem
+from robot_dynamics_ros.core.excitation.composite_motion import CompositeMotion
+from robot_dynamics_ros.core.excitation.excitation import Excitation
+from robot_dynamics_ros.core.excitation.excitation_problem import ExcitationProblem
 from robot_dynamics_ros.core.trajectory.spline import JointTrajectory
 from robot_dynamics_ros.report.atomic import staged_directory
 from robot_dynamics_ros.report.table import format_table

@@ -28,12 +28,12 @@ from robot_dynamics_ros.core.contact.disabled_pairs import read_disabled_pairs
 from robot_dynamics_ros.core.contact.pair_filter import link_solids
 from robot_dynamics_ros.core.contact.solids import Solid
 from robot_dynamics_ros.core.exceptions import ConfigurationError
+from robot_dynamics_ros.core.excitation.clearance import adapt_to_room, ClearanceScene
+from robot_dynamics_ros.core.excitation.excitation_problem import ExcitationProblem
+from robot_dynamics_ros.core.excitation.motion_limits import motion_limits, MotionLimits
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
-from robot_dynamics_ros.core.identification.clearance import adapt_to_room, ClearanceScene
-from robot_dynamics_ros.core.identification.excitation_problem import ExcitationProblem
 from robot_dynamics_ros.core.identification.identification_model import identification_model
 from robot_dynamics_ros.core.identification.joint_columns import ModelStructure
-from robot_dynamics_ros.core.identification.motion_limits import motion_limits, MotionLimits
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.core.simulation.pair_setup import world_solids

@@ -239,8 +239,8 @@ def run(args: argparse.Namespace) -> int:
     """Find the motion, write and print; return 0."""
     refuse_filled_directory(args.output, overwrite=args.overwrite)
     # Here, so that --help and refused arguments do not wait for compiled kernels.
-    from robot_dynamics_ros.core.identification.composite_motion import composite_motion
-    from robot_dynamics_ros.core.identification.excitation import (
+    from robot_dynamics_ros.core.excitation.composite_motion import composite_motion
+    from robot_dynamics_ros.core.excitation.excitation import (
         ExcitationBudget,
         optimal_excitation,
     )

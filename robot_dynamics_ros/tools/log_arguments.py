@@ -42,7 +42,7 @@ from math import inf
 from robot_dynamics_ros.bags.log_source import LogSource
 from robot_dynamics_ros.core.drive.measured_effort import EffortSemantics
 from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.identification.effort_meaning import (
+from robot_dynamics_ros.core.log_health.effort_meaning import (
     EffortMeaning,
     refuse_gravity_compensated,
 )

@@ -27,7 +27,7 @@ from robot_dynamics_ros.bags.joint_rows import FIELDS
 from robot_dynamics_ros.bags.log_source import LogSource
 from robot_dynamics_ros.core.drive.coupled_gears import read_coupled_gears
 from robot_dynamics_ros.core.exceptions import BagError, ConfigurationError
-from robot_dynamics_ros.core.identification.log_health import LogWatch, LONGEST_EXCERPT
+from robot_dynamics_ros.core.log_health.log_health import LogWatch, LONGEST_EXCERPT
 
 ADVANCE = Callable[[int], None]
 

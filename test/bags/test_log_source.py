@@ -26,7 +26,7 @@ from robot_dynamics_ros.bags.joint_blocks import JointLogStream, read_joint_log
 from robot_dynamics_ros.bags.log_source import LogSource
 from robot_dynamics_ros.core.drive.coupled_gears import CoupledGears
 from robot_dynamics_ros.core.exceptions import BagError
-from robot_dynamics_ros.core.identification.effort_meaning import EffortMeaning
+from robot_dynamics_ros.core.log_health.effort_meaning import EffortMeaning
 
 
 def stream_of(bag: Path, gears: CoupledGears | None = None) -> JointLogStream:

@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a log of joint states says about a robot: meaning, health, and fit to a model."""
+"""From logs to a physically consistent model with uncertainties and a verdict."""

@@ -23,7 +23,7 @@ from excitation_scenes import es5, es5_scene, FLOOR, PinocchioArm
 from robot_dynamics_ros.core.contact.collision_shapes import CollisionShape, read_collisions
 from robot_dynamics_ros.core.contact.pair_filter import link_solids
 from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.identification.clearance import adapt_to_room, ClearanceScene
+from robot_dynamics_ros.core.excitation.clearance import adapt_to_room, ClearanceScene
 from robot_dynamics_ros.core.model.build import build_model
 from robot_dynamics_ros.resources import urdf_path
 from robots import body, joint, robot, X, Z

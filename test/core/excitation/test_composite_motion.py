@@ -23,16 +23,16 @@ import pytest
 
 from excitation_scenes import es5_problem, PinocchioArm
 from robot_dynamics_ros.core.exceptions import TrajectoryError
-from robot_dynamics_ros.core.identification.composite_motion import (
+from robot_dynamics_ros.core.excitation.composite_motion import (
     composite_motion,
     CompositeMotion,
 )
-from robot_dynamics_ros.core.identification.connection import connection, free_poses
-from robot_dynamics_ros.core.identification.excitation import (
+from robot_dynamics_ros.core.excitation.connection import connection, free_poses
+from robot_dynamics_ros.core.excitation.excitation import (
     ExcitationBudget,
     optimal_excitation,
 )
-from robot_dynamics_ros.core.identification.gravity_poses import HOLD
+from robot_dynamics_ros.core.excitation.gravity_poses import HOLD
 
 POSES = 5
 

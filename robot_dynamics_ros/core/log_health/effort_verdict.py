@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from robot_dynamics_ros.core.identification.torque_match import Gain, TorqueMatch
+from robot_dynamics_ros.core.log_health.torque_match import Gain, TorqueMatch
 
 TORQUE_GAIN = (0.6, 1.7)
 """Gains of gravity between these are those of a torque; models of real arms are not exact."""

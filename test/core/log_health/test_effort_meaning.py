@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.identification.effort_meaning import EffortMeaning
+from robot_dynamics_ros.core.log_health.effort_meaning import EffortMeaning
 
 JOINTS = ('shoulder', 'elbow', 'wrist')
 EFFORT = np.array([[1.0, 2.0, np.nan], [-1.0, 0.5, 3.0]])

@@ -23,19 +23,19 @@ import pytest
 
 from excitation_scenes import es5, es5_problem, es5_scene, PinocchioArm
 from robot_dynamics_ros.core.exceptions import ConfigurationError, TrajectoryError
-from robot_dynamics_ros.core.identification.excitation import (
+from robot_dynamics_ros.core.excitation.excitation import (
     Excitation,
     ExcitationBudget,
     optimal_excitation,
 )
-from robot_dynamics_ros.core.identification.excitation_constraints import (
+from robot_dynamics_ros.core.excitation.excitation_constraints import (
     ExcitationConstraints,
     smooth_maximum,
 )
-from robot_dynamics_ros.core.identification.information import OBJECTIVES
-from robot_dynamics_ros.core.identification.motion_check import check_motion
-from robot_dynamics_ros.core.identification.motion_limits import motion_limits
-from robot_dynamics_ros.core.identification.random_excitation import draw, random_feasible
+from robot_dynamics_ros.core.excitation.information import OBJECTIVES
+from robot_dynamics_ros.core.excitation.motion_check import check_motion
+from robot_dynamics_ros.core.excitation.motion_limits import motion_limits
+from robot_dynamics_ros.core.excitation.random_excitation import draw, random_feasible
 from robot_dynamics_ros.core.trajectory.spline import JointTrajectory
 
 BUDGET = ExcitationBudget(random=15, starts=1, iterations=25)

@@ -21,12 +21,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_dynamics_ros.core.identification.connection import connection
-from robot_dynamics_ros.core.identification.excitation import Excitation
-from robot_dynamics_ros.core.identification.excitation_problem import ExcitationProblem
-from robot_dynamics_ros.core.identification.friction_sweep import friction_sweep
-from robot_dynamics_ros.core.identification.gravity_poses import gravity_poses
-from robot_dynamics_ros.core.identification.motion_check import check_motion, MotionCheck
+from robot_dynamics_ros.core.excitation.connection import connection
+from robot_dynamics_ros.core.excitation.excitation import Excitation
+from robot_dynamics_ros.core.excitation.excitation_problem import ExcitationProblem
+from robot_dynamics_ros.core.excitation.friction_sweep import friction_sweep
+from robot_dynamics_ros.core.excitation.gravity_poses import gravity_poses
+from robot_dynamics_ros.core.excitation.motion_check import check_motion, MotionCheck
 from robot_dynamics_ros.core.trajectory.sequence import joined
 from robot_dynamics_ros.core.trajectory.spline import JointTrajectory
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.core.identification.information import (
+from robot_dynamics_ros.core.excitation.information import (
     condition_number,
     information_loss,
     information_measure,

@@ -31,11 +31,11 @@ import numpy as np
 
 from robot_dynamics_ros.core.arrays import Matrix
 from robot_dynamics_ros.core.exceptions import TrajectoryError
-from robot_dynamics_ros.core.identification.excitation_constraints import (
+from robot_dynamics_ros.core.excitation.excitation_constraints import (
     ExcitationConstraints,
     LIMIT_RESERVE,
 )
-from robot_dynamics_ros.core.identification.excitation_problem import ExcitationProblem
+from robot_dynamics_ros.core.excitation.excitation_problem import ExcitationProblem
 
 SMALLEST_SHARE = 0.1
 """Of the largest motion of a joint."""

@@ -33,8 +33,8 @@ import numpy as np
 
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.exceptions import TrajectoryError
-from robot_dynamics_ros.core.identification.connection import free_poses, is_allowed, straight
-from robot_dynamics_ros.core.identification.excitation_problem import ExcitationProblem
+from robot_dynamics_ros.core.excitation.connection import free_poses, is_allowed, straight
+from robot_dynamics_ros.core.excitation.excitation_problem import ExcitationProblem
 from robot_dynamics_ros.core.trajectory.sequence import joined
 from robot_dynamics_ros.core.trajectory.spline import JointTrajectory
 

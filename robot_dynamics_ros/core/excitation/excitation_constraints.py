@@ -38,8 +38,8 @@ from functools import cached_property
 import numpy as np
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
-from robot_dynamics_ros.core.identification.excitation_problem import ExcitationProblem
-from robot_dynamics_ros.core.identification.motion_derivatives import motion_derivatives
+from robot_dynamics_ros.core.excitation.excitation_problem import ExcitationProblem
+from robot_dynamics_ros.core.excitation.motion_derivatives import motion_derivatives
 
 SHARPNESS = 200.0
 """Of the smooth maximum: 0.5 % of the limit is given away for each e-fold of times near it."""

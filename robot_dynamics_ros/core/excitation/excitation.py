@@ -39,18 +39,18 @@ import numpy as np
 from scipy.optimize import minimize
 
 from robot_dynamics_ros.core.arrays import frozen, Matrix, Vector
-from robot_dynamics_ros.core.identification.excitation_constraints import (
+from robot_dynamics_ros.core.excitation.excitation_constraints import (
     CLEARANCE_RESERVE,
     ExcitationConstraints,
 )
-from robot_dynamics_ros.core.identification.excitation_problem import ExcitationProblem
-from robot_dynamics_ros.core.identification.information import (
+from robot_dynamics_ros.core.excitation.excitation_problem import ExcitationProblem
+from robot_dynamics_ros.core.excitation.information import (
     condition_number,
     information_measure,
     mean_deviation,
 )
-from robot_dynamics_ros.core.identification.motion_check import check_motion, MotionCheck
-from robot_dynamics_ros.core.identification.random_excitation import random_feasible
+from robot_dynamics_ros.core.excitation.motion_check import check_motion, MotionCheck
+from robot_dynamics_ros.core.excitation.random_excitation import random_feasible
 from robot_dynamics_ros.core.trajectory.fourier import FourierSeries
 from robot_dynamics_ros.core.trajectory.spline import JointTrajectory
 

@@ -24,7 +24,7 @@ import pytest
 
 from robot_dynamics_ros.core.dynamics import generalized_gravity_batch, rnea_batch
 from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.identification.log_health import judge_log, LogHealth, LogWatch
+from robot_dynamics_ros.core.log_health.log_health import judge_log, LogHealth, LogWatch
 from robot_dynamics_ros.core.model.build import build_model
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robots import pendulum, six_axis

@@ -40,8 +40,8 @@ import numpy as np
 
 from robot_dynamics_ros.core.arrays import frozen, Matrix, Vector
 from robot_dynamics_ros.core.exceptions import TrajectoryError
-from robot_dynamics_ros.core.identification.clearance import ClearanceScene
-from robot_dynamics_ros.core.identification.motion_limits import MotionLimits
+from robot_dynamics_ros.core.excitation.clearance import ClearanceScene
+from robot_dynamics_ros.core.excitation.motion_limits import MotionLimits
 from robot_dynamics_ros.core.trajectory.spline import JointTrajectory
 
 SAMPLES_PER_SEGMENT = 8

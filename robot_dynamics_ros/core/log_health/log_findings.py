@@ -20,13 +20,13 @@ from collections.abc import Sequence
 import math
 import statistics
 
-from robot_dynamics_ros.core.identification.channel_health import ChannelHealth
-from robot_dynamics_ros.core.identification.effort_meaning import WAY_OUT
-from robot_dynamics_ros.core.identification.effort_verdict import CANNOT_TELL, JointVerdict
-from robot_dynamics_ros.core.identification.mounting import Mounting
-from robot_dynamics_ros.core.identification.time_health import TimeHealth
-from robot_dynamics_ros.core.identification.torque_match import Delay
-from robot_dynamics_ros.core.identification.velocity_check import VelocityCheck
+from robot_dynamics_ros.core.log_health.channel_health import ChannelHealth
+from robot_dynamics_ros.core.log_health.effort_meaning import WAY_OUT
+from robot_dynamics_ros.core.log_health.effort_verdict import CANNOT_TELL, JointVerdict
+from robot_dynamics_ros.core.log_health.mounting import Mounting
+from robot_dynamics_ros.core.log_health.time_health import TimeHealth
+from robot_dynamics_ros.core.log_health.torque_match import Delay
+from robot_dynamics_ros.core.log_health.velocity_check import VelocityCheck
 from robot_dynamics_ros.core.model.robot_model import Limits
 
 LIMIT_MARGIN = 0.05

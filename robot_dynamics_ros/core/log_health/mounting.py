@@ -30,7 +30,7 @@ import numpy as np
 
 from robot_dynamics_ros.core.arrays import Matrix
 from robot_dynamics_ros.core.dynamics import generalized_gravity_batch, rnea_batch
-from robot_dynamics_ros.core.identification.filtered_log import FilteredLog
+from robot_dynamics_ros.core.log_health.filtered_log import FilteredLog
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 
 LARGE_RESIDUAL = 0.2

@@ -44,12 +44,12 @@ import numpy as np
 from robot_dynamics_ros.core.arrays import as_finite, frozen, Matrix, Vector
 from robot_dynamics_ros.core.dynamics import rnea_batch
 from robot_dynamics_ros.core.exceptions import ConfigurationError
+from robot_dynamics_ros.core.excitation.clearance import ClearanceScene
+from robot_dynamics_ros.core.excitation.information import information_loss, OBJECTIVES
+from robot_dynamics_ros.core.excitation.motion_derivatives import contracted_derivatives
+from robot_dynamics_ros.core.excitation.motion_limits import MotionLimits
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
-from robot_dynamics_ros.core.identification.clearance import ClearanceScene
 from robot_dynamics_ros.core.identification.identification_model import IdentificationModel
-from robot_dynamics_ros.core.identification.information import information_loss, OBJECTIVES
-from robot_dynamics_ros.core.identification.motion_derivatives import contracted_derivatives
-from robot_dynamics_ros.core.identification.motion_limits import MotionLimits
 from robot_dynamics_ros.core.trajectory.fourier import FourierSeries, rest_motion_basis
 
 SAMPLES_PER_HARMONIC = 40

@@ -46,7 +46,7 @@ from scipy.optimize import minimize_scalar
 
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.dynamics import generalized_gravity_batch, rnea_batch
-from robot_dynamics_ros.core.identification.filtered_log import FilteredLog, LONGEST_DELAY
+from robot_dynamics_ros.core.log_health.filtered_log import FilteredLog, LONGEST_DELAY
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 
 SURE_DELAY = 0.005

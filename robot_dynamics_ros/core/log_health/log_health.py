@@ -30,20 +30,20 @@ import numpy as np
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.identification.channel_health import ChannelHealth, ChannelWatch
-from robot_dynamics_ros.core.identification.effort_verdict import joint_verdict, JointVerdict
-from robot_dynamics_ros.core.identification.filtered_log import filtered_log, FilteredLog
-from robot_dynamics_ros.core.identification.log_findings import (
+from robot_dynamics_ros.core.log_health.channel_health import ChannelHealth, ChannelWatch
+from robot_dynamics_ros.core.log_health.effort_verdict import joint_verdict, JointVerdict
+from robot_dynamics_ros.core.log_health.filtered_log import filtered_log, FilteredLog
+from robot_dynamics_ros.core.log_health.log_findings import (
     channel_faults,
     channel_warnings,
     limit_warnings,
     model_findings,
     velocity_warnings,
 )
-from robot_dynamics_ros.core.identification.mounting import compare_mountings, Mounting
-from robot_dynamics_ros.core.identification.time_health import TimeHealth, TimeWatch
-from robot_dynamics_ros.core.identification.torque_match import Delay, match_torques
-from robot_dynamics_ros.core.identification.velocity_check import check_velocity, VelocityCheck
+from robot_dynamics_ros.core.log_health.mounting import compare_mountings, Mounting
+from robot_dynamics_ros.core.log_health.time_health import TimeHealth, TimeWatch
+from robot_dynamics_ros.core.log_health.torque_match import Delay, match_torques
+from robot_dynamics_ros.core.log_health.velocity_check import check_velocity, VelocityCheck
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.signals.spikes import find_spikes
 from robot_dynamics_ros.core.signals.zero_phase import bridge_missing, ZeroPhaseFilter

@@ -26,8 +26,8 @@ import numpy as np
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.exceptions import TrajectoryError
-from robot_dynamics_ros.core.identification.excitation_problem import ExcitationProblem
-from robot_dynamics_ros.core.identification.motion_check import check_motion
+from robot_dynamics_ros.core.excitation.excitation_problem import ExcitationProblem
+from robot_dynamics_ros.core.excitation.motion_check import check_motion
 from robot_dynamics_ros.core.trajectory.sequence import joined, rest_to_rest
 from robot_dynamics_ros.core.trajectory.spline import JointTrajectory
 
