@@ -80,12 +80,12 @@ def identification_page(
     units: Sequence[str] = (),
 ) -> None:
     """
-    Draw the pictures and write the page ``report.html`` into a folder.
+    Draw the pictures into ``plots`` and write the page ``report.html`` into a folder.
 
     Parameters
     ----------
     folder : Path
-        A folder that is being made; the pictures go there too.
+        A folder that is being made.
     found : Identification
         What was found.
     verdict : Verdict
@@ -109,6 +109,7 @@ def identification_page(
         If a file cannot be written.
 
     """
+    (folder / 'plots').mkdir(exist_ok=True)
     units = tuple(units) or ('N m',) * found.model.robot.nv
     page = HtmlPage(title)
     _add_verdict(page, verdict)
@@ -185,7 +186,7 @@ def _add_efforts(
     names = found.model.robot.v_names
     for kind, series in (('held-out', held_out), ('training', training)):
         for number, log in enumerate(series, start=1):
-            path = folder / f'efforts_{kind}_{number}.png'
+            path = folder / 'plots' / f'efforts_{kind}_{number}.png'
             measures = ()
             if len(series) == 1:
                 whole = found.training
@@ -219,7 +220,7 @@ def _add_friction(
             for name, f in zip(names, joints)
         ],
     )  # fmt: skip
-    path = folder / 'friction.png'
+    path = folder / 'plots' / 'friction.png'
     friction = FrictionModel(
         names,
         np.array([f.viscous for f in joints]),

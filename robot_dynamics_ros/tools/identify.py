@@ -23,44 +23,39 @@ bag, the model or the output folder is refused, with one line on stderr.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from math import inf
 import shlex
 import sys
 from typing import Any
 
-import numpy as np
-
-from robot_dynamics_ros.bags.joint_blocks import read_joint_log
-from robot_dynamics_ros.bags.joint_log import JointLog
 from robot_dynamics_ros.core.control.gravity import validate_gravity
-from robot_dynamics_ros.core.exceptions import ConfigurationError
+from robot_dynamics_ros.core.identification.effort_series import effort_series
 from robot_dynamics_ros.core.identification.identification import (
     ESTIMATORS,
     IdentificationOptions,
     identify,
-    JointRecord,
     verdict_of,
 )
 from robot_dynamics_ros.core.identification.identified_model import identified_model
 from robot_dynamics_ros.core.identification.joint_columns import Coupling, FRICTION_FORMS
-from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.report.atomic import refuse_filled_directory
 from robot_dynamics_ros.report.progress import Progress
 from robot_dynamics_ros.tools.argument_types import add_gravity_argument, number_between
+from robot_dynamics_ros.tools.identify_data import (
+    add_data_arguments,
+    described,
+    identification_data,
+)
 from robot_dynamics_ros.tools.identify_output import (
     formula_table,
     IdentifyRun,
+    IdentifySeries,
     summary,
     urdf_text,
     write_results,
 )
-from robot_dynamics_ros.tools.joint_matching import match_joints, MatchedJoints
 from robot_dynamics_ros.tools.robot_arguments import add_reading_arguments, parse_xacro_args
-
-TRAINING_PART = 2.0 / 3.0
-"""Of every bag, if nothing is said about training and test."""
 
 STEPS = 5
 """Of `identify`, for the progress display."""
@@ -73,10 +68,7 @@ def add_parser(subparsers: Any) -> None:
         help='identify masses, inertias and friction from recorded motion and efforts',
         description='Identify the inertial and friction parameters of a robot from bags of joint '
         'states with efforts, and verify them on data that were held out. Writes identified.urdf, '
-        'friction.yaml and report.json; a model that fails a check is not written.',
-    )
-    parser.add_argument(
-        'bags', nargs='+', metavar='BAG', help='rosbag2 folders or files, or ROS 1 bags'
+        'friction.yaml, report.json and report.html; a model that fails a check is not written.',
     )
     parser.add_argument(
         '--urdf', required=True, metavar='FILE', help='URDF or xacro file of the robot: the prior'
@@ -91,46 +83,10 @@ def add_parser(subparsers: Any) -> None:
         action='store_true',
         help='print the combinations of parameters that the efforts determine',
     )
-    _add_data_arguments(parser)
+    add_data_arguments(parser)
     _add_model_arguments(parser)
     add_gravity_argument(parser)
     add_reading_arguments(parser)
-
-
-def _add_data_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        '--train',
-        type=time_span,
-        metavar='START:STOP',
-        help='part of every bag to fit [s after its beginning]; two thirds by default, or all of '
-        'it if --test names bags',
-    )
-    parser.add_argument(
-        '--test',
-        nargs='+',
-        default=['rest'],
-        metavar='BAG',
-        help='bags to verify with; "rest" (default) is what --train leaves of the bags',
-    )
-    parser.add_argument(
-        '--topic', help='joint state topic; found by its type if there is only one'
-    )
-    parser.add_argument(
-        '--map',
-        nargs='+',
-        action='extend',
-        default=[],
-        metavar='LOG:=MODEL',
-        help='joint names: a whole name, or a prefix that is replaced in every name',
-    )
-    parser.add_argument(
-        '--lock',
-        nargs='+',
-        action='extend',
-        default=[],
-        metavar='JOINT:=VALUE',
-        help='hold joints of the model that are not in the log [rad | m]; * fits any letters',
-    )
 
 
 def _add_model_arguments(parser: argparse.ArgumentParser) -> None:
@@ -186,26 +142,6 @@ def _add_model_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def time_span(text: str) -> tuple[float, float]:
-    """
-    Return start and stop of ``START:STOP``; either may be missing.
-
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        If the text is something else.
-
-    """
-    start, colon, stop = text.partition(':')
-    try:
-        span = (float(start or 0.0), float(stop or inf))
-    except ValueError:
-        span = (1.0, 0.0)
-    if not colon or not 0.0 <= span[0] < span[1]:
-        raise argparse.ArgumentTypeError(f"'{text}' is not START:STOP in seconds, as in 0:18")
-    return span
-
-
 def coupling(text: str) -> Coupling:
     """
     Return the coupling of ``FIRST:SECOND`` or ``FIRST:SECOND:RATIO``.
@@ -237,12 +173,13 @@ def run(args: argparse.Namespace) -> int:
         xacro_args=parse_xacro_args(args.xacro_arg),
         gravity=validate_gravity(args.gravity),
     )
-    matched, training, held_out, notes = _records(args, full_model)
+    data = identification_data(args, full_model)
+    matched = data.matched
     with Progress('identifying', STEPS) as progress:
         found = identify(
             matched.model,
-            training,
-            held_out,
+            data.training,
+            data.held_out,
             _options(args),
             advance=lambda _: progress.advance(),
         )
@@ -256,19 +193,23 @@ def run(args: argparse.Namespace) -> int:
         armature=dict(identified.armature),
     )
     result = IdentifyRun(
-        bags=tuple(args.bags),
+        bags=tuple(args.logs),
         urdf=args.urdf,
-        training=tuple(_described(record) for record in training),
-        held_out=tuple(_described(record) for record in held_out),
+        training=tuple(described(record) for record in data.training),
+        held_out=tuple(described(record) for record in data.held_out),
         matched=matched,
         found=found,
         identified=identified,
         verdict=verdict_of(found, written),
         is_forced=args.force,
-        notes=(*notes, *matched.notes, *identified.notes),
+        notes=(*data.notes, *matched.notes, *identified.notes),
         command=shlex.join(['robot_dynamics', *sys.argv[1:]]) if len(sys.argv) > 1 else '',
     )
-    names = write_results(args.output, result, text, overwrite=args.overwrite)
+    series = IdentifySeries(
+        tuple(effort_series(found, record) for record in data.training),
+        tuple(effort_series(found, record) for record in data.held_out),
+    )
+    names = write_results(args.output, result, text, series, overwrite=args.overwrite)
     print(summary(result))
     if args.formulas:
         print(f'\n{formula_table(result)}')
@@ -295,88 +236,3 @@ def _options(args: argparse.Namespace) -> IdentificationOptions:
         standstill=args.standstill,
         effort_delay=args.effort_delay,
     )
-
-
-def _records(
-    args: argparse.Namespace, full_model: RobotModel
-) -> tuple[MatchedJoints, list[JointRecord], list[JointRecord], list[str]]:
-    """Return the matched model and the logs, cut into training and held-out data."""
-    others = [bag for bag in args.test if bag != 'rest']
-    has_rest = 'rest' in args.test
-    if others and has_rest:
-        raise ConfigurationError('--test takes either bags or "rest"')
-    training: list[JointRecord] = []
-    held_out: list[JointRecord] = []
-    notes: list[str] = []
-    matched = None
-    for bag in args.bags:
-        log, fits = _log(bag, args, full_model)
-        matched = matched or fits
-        notes += log.notes
-        record = _record(bag, log)
-        start, stop = args.train or (0.0, inf if others else TRAINING_PART * log.duration)
-        training.append(_cut(record, start, stop, 'to fit (--train)'))
-        if has_rest:
-            if stop > log.duration:
-                raise ConfigurationError(
-                    f'--train takes all of {bag}, which lasts {log.duration:.4g} s: nothing is '
-                    'left to verify with; shorten it, or name a bag with --test'
-                )
-            held_out.append(_cut(record, stop, inf, 'to verify with'))
-    for bag in others:
-        log, _ = _log(bag, args, full_model)
-        notes += log.notes
-        held_out.append(_cut(_record(bag, log), 0.0, inf, 'to verify with'))
-    if matched is None:
-        raise ConfigurationError('no bag is given')
-    return matched, training, held_out, list(dict.fromkeys(notes))
-
-
-def _log(
-    bag: str, args: argparse.Namespace, full_model: RobotModel
-) -> tuple[JointLog, MatchedJoints]:
-    with Progress(f'reading {bag}') as progress:
-        log = read_joint_log(bag, args.topic, advance=progress.advance)
-    matched = match_joints(full_model, log.joint_names, args.map, args.lock)
-    log = log.select(matched.model.joint_names, matched.joint_map)
-    if log.effort is None:
-        raise ConfigurationError(
-            f'{bag}: {log.topic} has no effort; an identification needs measured efforts'
-        )
-    silent = [
-        name
-        for name, column in zip(log.joint_names, log.effort.T)
-        if not np.isfinite(column).any()
-    ]
-    if silent:
-        raise ConfigurationError(f'{bag}: {log.topic} has no effort of {", ".join(silent)}')
-    return log, matched
-
-
-def _record(bag: str, log: JointLog) -> JointRecord:
-    if log.effort is None:
-        raise ConfigurationError(f'{bag}: {log.topic} has no effort')
-    return JointRecord(str(bag), log.stamps, log.position, log.velocity, log.effort)
-
-
-def _cut(record: JointRecord, start: float, stop: float, purpose: str) -> JointRecord:
-    part = record.between(start, stop)
-    if len(part.stamps) < 20:
-        raise ConfigurationError(
-            f'{record.name} has {len(part.stamps)} samples {purpose}, expected at least 20; it '
-            f'runs from 0 to {record.stamps[-1]:.4g} s'
-        )
-    return part
-
-
-def _described(record: JointRecord) -> dict[str, Any]:
-    """Return what the report says of a part of a log."""
-    return {
-        'bag': record.name,
-        'start': float(record.stamps[0]),
-        'stop': float(record.stamps[-1]),
-        'samples': len(record.stamps),
-    }
-
-
-__all__: Sequence[str] = ('add_parser', 'coupling', 'run', 'time_span')

@@ -23,17 +23,21 @@ import math
 from pathlib import Path
 from typing import Any
 
+from robot_dynamics_ros.core.identification.effort_series import EffortSeries
 from robot_dynamics_ros.core.identification.identification import Identification
+from robot_dynamics_ros.core.identification.identification_model import linear_joints
 from robot_dynamics_ros.core.identification.identified_model import (
     friction_file_text,
     IdentifiedModel,
 )
 from robot_dynamics_ros.core.identification.verdict import Verdict
+from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf_gate import parse_xml
 from robot_dynamics_ros.core.model.urdf_source import read_source
 from robot_dynamics_ros.core.model.urdf_writer import rewrite_urdf
 from robot_dynamics_ros.core.model.xacro_source import expand_xacro, is_xacro
 from robot_dynamics_ros.report.atomic import staged_directory, write_text
+from robot_dynamics_ros.report.identification_page import identification_page
 from robot_dynamics_ros.report.table import Cell, format_percent, format_table
 from robot_dynamics_ros.tools.joint_matching import MatchedJoints
 
@@ -120,11 +124,31 @@ def urdf_text(path: str, xacro_args: Mapping[str, str], identified: IdentifiedMo
     )
 
 
+@dataclass(frozen=True, eq=False)
+class IdentifySeries:
+    """
+    Efforts of the logs over time.
+
+    Attributes
+    ----------
+    training, held_out : tuple of EffortSeries
+
+    """
+
+    training: tuple[EffortSeries, ...]
+    held_out: tuple[EffortSeries, ...]
+
+
 def write_results(
-    folder: str | Path, run: IdentifyRun, urdf: str, *, overwrite: bool = False
+    folder: str | Path,
+    run: IdentifyRun,
+    urdf: str,
+    series: IdentifySeries,
+    *,
+    overwrite: bool = False,
 ) -> list[str]:
     """
-    Write the results, all or nothing; of a model that is refused only the report.
+    Write the results, all or nothing; of a model that is refused only the reports.
 
     Returns
     -------
@@ -147,7 +171,32 @@ def write_results(
             write_text(staging / 'identified.urdf', _as_utf8(urdf) + comment)
             heading = '\n'.join([f'Identified from {", ".join(run.bags)}', *mark.splitlines()])
             write_text(staging / 'friction.yaml', friction_file_text(run.identified, heading))
+        identification_page(
+            staging,
+            run.found,
+            run.verdict,
+            run.identified,
+            training=series.training,
+            held_out=series.held_out,
+            title=f'Identified model of {run.matched.model.name}',
+            facts=_facts(run),
+            notes=run.notes,
+            units=effort_units(run.found.model.robot),
+        )
         return sorted(entry.name for entry in staging.iterdir())
+
+
+def effort_units(robot: RobotModel) -> list[str]:
+    """Return the unit of the effort of each degree of freedom."""
+    return ['N' if is_linear else 'N m' for is_linear in linear_joints(robot)]
+
+
+def _facts(run: IdentifyRun) -> dict[str, str]:
+    facts = {'command': run.command, 'description': run.urdf}
+    for kind, parts in (('training data', run.training), ('held-out data', run.held_out)):
+        facts[kind] = '; '.join(_span(part) for part in parts) or 'none'
+    facts['gravity'] = ' '.join(f'{value:g}' for value in run.found.model.robot.gravity)
+    return facts
 
 
 def summary(run: IdentifyRun) -> str:

@@ -101,7 +101,7 @@ def test_numbers_and_pictures_are_those_of_the_fit(tmp_path: Path, found: Found)
     for name in result.model.base.without_effect:
         assert name in page
     pictures = re.findall(r'data:image/png;base64,([A-Za-z0-9+/=]+)', page)
-    files = sorted(tmp_path.glob('*.png'))
+    files = sorted(tmp_path.glob('plots/*.png'))
     assert {base64.b64decode(p) for p in pictures} == {file.read_bytes() for file in files}
     assert [file.name for file in files] == [
         'efforts_held-out_1.png', 'efforts_training_1.png', 'friction.png',

@@ -94,7 +94,8 @@ def test_simulated_bag_gives_a_verified_model(
     assert 'parameters that efforts determine' in printed.out
     assert 'l1/hx + 0.5 l2/m' in printed.out
     names = sorted(entry.name for entry in out.iterdir())
-    assert names == ['friction.yaml', 'identified.urdf', 'report.json']
+    assert names == ['friction.yaml', 'identified.urdf', 'plots', 'report.html', 'report.json']
+    assert 'may be used' in (out / 'report.html').read_text(encoding='utf-8')
     found = report(out)
     assert found['verdict']['is_fit']
     errors = found['errors']['held_out']
@@ -126,7 +127,9 @@ def test_refused_model_is_not_written_unless_forced_and_then_marked(
     assert 'no model is written' in printed.err
     assert 'opposite sign' in printed.err
     assert len(printed.err.strip().splitlines()) == 1
-    assert [entry.name for entry in out.iterdir()] == ['report.json']
+    names = sorted(entry.name for entry in out.iterdir())
+    assert names == ['plots', 'report.html', 'report.json']
+    assert 'Do not use this model' in (out / 'report.html').read_text(encoding='utf-8')
     assert not report(out)['verdict']['is_fit']
     assert run(*arguments, '--prior-weight', 10, '--force', '--overwrite') == 0
     assert 'UNFIT' in (out / 'identified.urdf').read_text(encoding='utf-8')
@@ -159,7 +162,7 @@ def test_what_cannot_be_used_is_one_line(
         ((bag, '--train', '0:99'), 'nothing is left to verify with'),
         ((bag, '--train', '9:10'), 'has 0 samples to fit (--train)'),
         ((silent,), 'has no effort'),
-        ((bag, '--test', 'rest', silent), '--test takes either bags or "rest"'),
+        ((bag, '--test', 'rest', silent), '--test takes either logs or "rest"'),
         ((bag, '--couple', 'shoulder:wrist'), 'expected two of shoulder, elbow'),
         ((bag, '--cutoff', '200'), 'cutoff 200 Hz is not between 0 and'),
     ):

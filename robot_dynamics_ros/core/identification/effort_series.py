@@ -22,7 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import frozen, Matrix, Vector
-from robot_dynamics_ros.core.identification.identification import Identification, JointRecord
+from robot_dynamics_ros.core.identification.identification import (
+    Identification,
+    JointRecord,
+    prepared_record,
+)
 from robot_dynamics_ros.core.identification.joint_samples import joint_samples
 from robot_dynamics_ros.core.identification.regression_rows import regression_rows
 
@@ -74,6 +78,7 @@ def effort_series(found: Identification, record: JointRecord) -> EffortSeries:
 
     """
     model, cutoffs = found.model, found.cutoffs
+    record = prepared_record(model.robot, record, found.options.effort_delay)
     samples = joint_samples(
         record.stamps, record.position, record.velocity, record.effort, cutoffs.motion_cutoff
     )

@@ -263,8 +263,8 @@ def identify(
     options = options or IdentificationOptions()
     tell = advance or (lambda name: None)
     _check_options(robot, options)
-    training = [_prepared(robot, record, options.effort_delay) for record in training]
-    held_out = [_prepared(robot, record, options.effort_delay) for record in held_out]
+    training = [prepared_record(robot, record, options.effort_delay) for record in training]
+    held_out = [prepared_record(robot, record, options.effort_delay) for record in held_out]
     tell('filtering')
     longest = max(training, key=lambda record: len(record.stamps))
     cutoffs = chosen_cutoff(longest.stamps, longest.position, options.cutoff)
@@ -347,7 +347,7 @@ def _check_options(robot: RobotModel, options: IdentificationOptions) -> None:
         raise ConfigurationError('identify the robot without a payload in its model')
 
 
-def _prepared(robot: RobotModel, record: JointRecord, delay: float) -> JointRecord:
+def prepared_record(robot: RobotModel, record: JointRecord, delay: float) -> JointRecord:
     """Return a log with continuous joints that count their turns and efforts moved back."""
     shape = (len(record.stamps), robot.nv)
     position = np.array(as_finite('position', record.position, shape))
