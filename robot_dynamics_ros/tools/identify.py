@@ -50,6 +50,7 @@ from robot_dynamics_ros.report.atomic import refuse_filled_directory
 from robot_dynamics_ros.report.progress import Progress
 from robot_dynamics_ros.tools.argument_types import add_gravity_argument, number_between
 from robot_dynamics_ros.tools.identify_output import (
+    formula_table,
     IdentifyRun,
     summary,
     urdf_text,
@@ -84,6 +85,11 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument('--overwrite', action='store_true', help='replace results in the folder')
     parser.add_argument(
         '--force', action='store_true', help='write a model that fails a check, marked as unfit'
+    )
+    parser.add_argument(
+        '--formulas',
+        action='store_true',
+        help='print the combinations of parameters that the efforts determine',
     )
     _add_data_arguments(parser)
     _add_model_arguments(parser)
@@ -264,6 +270,8 @@ def run(args: argparse.Namespace) -> int:
     )
     names = write_results(args.output, result, text, overwrite=args.overwrite)
     print(summary(result))
+    if args.formulas:
+        print(f'\n{formula_table(result)}')
     print(f'\nwritten to {args.output}: {", ".join(names)}')
     if not result.is_written:
         reasons = '; '.join(result.verdict.reasons)

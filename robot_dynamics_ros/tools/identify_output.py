@@ -183,6 +183,25 @@ def summary(run: IdentifyRun) -> str:
     return '\n'.join(lines)
 
 
+def formula_table(run: IdentifyRun) -> str:
+    """Return the base parameters with their combinations, values and 95 % intervals."""
+    found = run.found
+    base = found.model.base
+    rows: list[list[Cell]] = [
+        [f'{value:.5g}', f'{TWO_SIDED_95 * sigma:.2g}', found.model.units[lead], formula]
+        for value, sigma, lead, formula in zip(
+            found.consistent.base.tolist(),
+            found.covariance.deviation.tolist(),
+            base.independent,
+            base.formulas(),
+        )
+    ]
+    headers = ['value', '+- (95 %)', 'unit', 'combination']
+    title = f'The {base.rank} combinations of {len(base.names)} parameters that efforts determine'
+    table = format_table(headers, rows, title=title, right=headers[:2])
+    return f'{table}\nwithout effect: {", ".join(base.without_effect) or "none"}'
+
+
 def as_dict(run: IdentifyRun) -> dict[str, Any]:
     """Return the report as plain values for JSON."""
     found = run.found

@@ -87,10 +87,12 @@ def test_simulated_bag_gives_a_verified_model(
     tmp_path: Path, urdf: Path, log: SimulatedLog, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bag, out = record(tmp_path / 'log', log), tmp_path / 'out'
-    code = run(bag, '--urdf', urdf, '--output', out, '--train', '0:11')
+    code = run(bag, '--urdf', urdf, '--output', out, '--train', '0:11', '--formulas')
     printed = capsys.readouterr()
     assert code == 0, printed.err
     assert printed.out.startswith('FIT FOR USE: every check passed\n')
+    assert 'parameters that efforts determine' in printed.out
+    assert 'l1/hx + 0.5 l2/m' in printed.out
     names = sorted(entry.name for entry in out.iterdir())
     assert names == ['friction.yaml', 'identified.urdf', 'report.json']
     found = report(out)

@@ -34,7 +34,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Matrix, Vector
+from robot_dynamics_ros.core.arrays import as_finite, Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.consistent_fit import consistent_fit, ConsistentFit
 from robot_dynamics_ros.core.identification.covariance import base_covariance, BaseCovariance
@@ -86,6 +86,7 @@ from robot_dynamics_ros.core.identification.verdict import (
     measured_agreement,
     Verdict,
 )
+from robot_dynamics_ros.core.model.description import JointType
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.signals.zero_phase import bridge_missing, ZeroPhaseFilter
 
@@ -262,8 +263,8 @@ def identify(
     options = options or IdentificationOptions()
     tell = advance or (lambda name: None)
     _check_options(robot, options)
-    training = [record.with_efforts_moved(options.effort_delay) for record in training]
-    held_out = [record.with_efforts_moved(options.effort_delay) for record in held_out]
+    training = [_prepared(robot, record, options.effort_delay) for record in training]
+    held_out = [_prepared(robot, record, options.effort_delay) for record in held_out]
     tell('filtering')
     longest = max(training, key=lambda record: len(record.stamps))
     cutoffs = chosen_cutoff(longest.stamps, longest.position, options.cutoff)
@@ -344,6 +345,16 @@ def _check_options(robot: RobotModel, options: IdentificationOptions) -> None:
         )
     if robot.payload is not None:
         raise ConfigurationError('identify the robot without a payload in its model')
+
+
+def _prepared(robot: RobotModel, record: JointRecord, delay: float) -> JointRecord:
+    """Return a log with continuous joints that count their turns and efforts moved back."""
+    shape = (len(record.stamps), robot.nv)
+    position = np.array(as_finite('position', record.position, shape))
+    for joint in robot.joints:
+        if joint.type is JointType.CONTINUOUS and joint.mimic is None:
+            position[:, joint.q_index] = np.unwrap(position[:, joint.q_index])
+    return replace(record, position=position).with_efforts_moved(delay)
 
 
 def _samples(record: JointRecord, cutoffs: CutoffChoice, standstill: float) -> JointSamples:

@@ -54,6 +54,10 @@ NARROWEST_SMOOTHING = 0.005
 """Least smoothing velocity that is written: commands must not jump [rad/s | m/s]."""
 
 
+LARGEST_STATIC_RATIO = 2.0
+"""Static over Coulomb level that a joint may have: more is what a filter makes of sticking."""
+
+
 @dataclass(frozen=True, eq=False)
 class IdentifiedModel:
     """
@@ -213,12 +217,19 @@ def _joint_friction(
     reverse = named.get(f'{joint}/coulomb_negative', level - offset)
     smoothing = max(width, NARROWEST_SMOOTHING) if width else DEFAULT_SMOOTHING_VELOCITY
     excess = named.get(f'{joint}/stribeck', 0.0)
+    ratio = 1.0 + max(excess, 0.0) / level if level > 0.0 else 1.0
+    if ratio > LARGEST_STATIC_RATIO:
+        notes.append(
+            f"the static friction of joint '{joint}' came out as {ratio:.3g} times its Coulomb "
+            'level: the filter does not resolve how it sticks, and no static_ratio is written'
+        )
+        ratio = 1.0
     return JointFriction(
         viscous=max(viscous, 0.0),
         coulomb_positive=max(forward, 0.0),
         coulomb_negative=max(reverse, 0.0),
         smoothing_velocity=smoothing,
-        static_ratio=1.0 + max(excess, 0.0) / level if level > 0.0 else 1.0,
+        static_ratio=ratio,
         stribeck_velocity=STRIBECK_WIDTHS * width if width else SHARP_STRIBECK_VELOCITY,
         viscous_negative=None if backward is None else max(backward, 0.0),
     )

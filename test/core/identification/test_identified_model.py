@@ -117,6 +117,10 @@ def test_static_friction_is_written_as_a_ratio_and_a_large_offset_is_cut() -> No
     assert found.armature['panda_joint3'] == pytest.approx(0.03)
     assert any("offset -0.5 of joint 'panda_joint3'" in note for note in found.notes)
     assert 'panda_joint3 0.03' in friction_file_text(found)
+    parameters[model.names.index('panda_joint3/stribeck')] = 0.6
+    sticky = identified_model(model, parameters)
+    assert sticky.joint_friction['panda_joint3'].static_ratio == 1.0
+    assert any('2.5 times its Coulomb level' in note for note in sticky.notes)
 
 
 def test_coupled_motors_are_named_as_left_out() -> None:

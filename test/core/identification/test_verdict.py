@@ -14,12 +14,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 import pytest
 
 from identification_scenes import dry_friction, simulated_log, SimulatedLog
-from robot_dynamics_ros.core.exceptions import ConfigurationError
+from robot_dynamics_ros.core.exceptions import ConfigurationError, DimensionError, NonFiniteError
 from robot_dynamics_ros.core.identification.identification import (
     Identification,
     IdentificationOptions,
@@ -40,7 +42,7 @@ from robot_dynamics_ros.core.identification.verdict import (
 from robot_dynamics_ros.core.model.build import build_model
 from robot_dynamics_ros.core.model.payload import Payload
 from robot_dynamics_ros.core.model.robot_model import RobotModel
-from robots import prismatic, six_axis
+from robots import pendulum, prismatic, six_axis
 
 Array = NDArray[np.float64]
 QUICK = IdentificationOptions(friction='coulomb', prior_weight=1.0, cutoff=5.0)
@@ -145,6 +147,24 @@ def test_two_bags_are_fitted_together(robot: RobotModel, log: SimulatedLog) -> N
     assert gap < 0.05 * np.linalg.norm(whole.consistent.base)
 
 
+def test_continuous_joint_may_be_recorded_within_half_a_turn() -> None:
+    bob = build_model(pendulum())
+    friction = dry_friction(bob, np.array([0.3]), np.array([0.2]))
+    log = simulated_log(bob, friction, 16.0, rate=250.0, size=6.0)
+    assert np.ptp(log.position) > 2.0 * np.pi
+    wrapped = replace(log, position=np.mod(log.position + np.pi, 2.0 * np.pi) - np.pi)
+    assert np.abs(np.diff(wrapped.position, axis=0)).max() > 6.0
+    found = []
+    for each in (log, wrapped):
+        parts = [record_of(each.part(2.0, 11.0))], [record_of(each.part(11.0, 99.0))]
+        found.append(identify(bob, *parts, QUICK))
+    # A whole turn more or less, to rounding.
+    assert found[1].consistent.base == pytest.approx(found[0].consistent.base, rel=1e-6)
+    held = found[1].held_out['identified']['filtered'].relative
+    assert held is not None
+    assert held < 0.05
+
+
 def test_measures_are_those_of_the_formulas() -> None:
     rng = np.random.default_rng(3)
     measured, model = rng.normal(size=(2, 50, 2)) + 1.0
@@ -187,3 +207,8 @@ def test_errors_say_what_was_expected(robot: RobotModel, log: SimulatedLog) -> N
         identify(robot.with_payload(Payload(1.0, 'tool')), [record], [])
     with pytest.raises(ConfigurationError, match='friction form'):
         identify(robot, [record], [], IdentificationOptions(friction='rubber'))
+    narrow = replace(record, position=record.position[:, :5])
+    with pytest.raises(DimensionError, match='position has shape'):
+        identify(robot, [narrow], [])
+    with pytest.raises(NonFiniteError, match='position'):
+        identify(robot, [replace(record, position=np.nan * record.position)], [])
