@@ -138,13 +138,13 @@ def test_intervals_hold_the_tool_in_nine_of_ten_runs(scene: Scene, way: str) -> 
 
 
 def test_payload_columns_are_those_of_a_body_appended_in_pinocchio(scene: Scene) -> None:
-    path = urdf_path('es5.urdf.xacro')
-    twin = pinocchio.buildModelFromXML(expand_xacro(read_source(path)))
+    text = expand_xacro(read_source(urdf_path('es5.urdf.xacro')))
+    twin, loaded = (pinocchio.buildModelFromXML(text) for _ in range(2))
     frame = twin.frames[twin.getFrameId('tool0')]
     body = np.array([1.7, 0.05, -0.1, 0.2, 0.04, 0.002, 0.05, -0.003, 0.004, 0.03])
     inertia = pinocchio.Inertia.FromDynamicParameters(body)
-    loaded = twin.copy()
-    loaded.appendBodyToJoint(frame.parentJoint, inertia, frame.placement)
+    parent = frame.parentJoint if hasattr(frame, 'parentJoint') else frame.parent
+    loaded.appendBodyToJoint(parent, inertia, frame.placement)
     rng = np.random.default_rng(2)
     q, v, a = rng.normal(size=(3, 20, 6))
     before, after = twin.createData(), loaded.createData()
