@@ -10,6 +10,9 @@ PYTEST_ARGS ?=
 export ROS_AUTOMATIC_DISCOVERY_RANGE ?= LOCALHOST
 export ROS_DOMAIN_ID ?= 77
 
+# Threads of BLAS gain nothing on matrices of a robot, and cost much on a busy machine.
+export OPENBLAS_NUM_THREADS ?= 1
+
 # One set of stamps for each kind of environment: wheels, or the sourced ROS 2.
 KIND := $(if $(AMENT_PREFIX_PATH),ros-$(ROS_DISTRO),wheels)
 PINS := constraints.txt constraints-numpy1.txt $(wildcard requirements/*.txt requirements/*.py) \

@@ -64,6 +64,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         interrupted.
 
     """
+    # Threads of BLAS gain nothing on matrices of a robot, and cost much on a busy machine.
+    os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
     arguments = list(sys.argv[1:] if argv is None else argv)
     command = next((word for word in arguments if not word.startswith('-')), None)
     parser = argparse.ArgumentParser(

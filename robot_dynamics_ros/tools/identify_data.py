@@ -133,8 +133,8 @@ def identification_data(args: argparse.Namespace, model: RobotModel) -> Identifi
     held_out: list[JointRecord] = []
     notes: list[str] = []
     opened = open_logs(args, model, args.lock)
-    for source in opened.sources:
-        log, record = _read(source)
+    for name, source in zip(args.logs, opened.sources):
+        log, record = _read(name, source)
         notes += log.notes
         start, stop = args.train or (0.0, inf if others else TRAINING_PART * log.duration)
         training.append(_cut(record, start, stop, 'to fit (--train)'))
@@ -147,8 +147,8 @@ def identification_data(args: argparse.Namespace, model: RobotModel) -> Identifi
             held_out.append(_cut(record, stop, inf, 'to verify with'))
     if others:
         named = argparse.Namespace(**{**vars(args), 'logs': others})
-        for source in open_logs(named, model, args.lock).sources:
-            log, record = _read(source)
+        for name, source in zip(others, open_logs(named, model, args.lock).sources):
+            log, record = _read(name, source)
             notes += log.notes
             held_out.append(_cut(record, 0.0, inf, 'to verify with'))
     notes += [opened.meaning.sentence, *_health(training, opened.matched.model)]
@@ -167,7 +167,7 @@ def described(record: JointRecord) -> dict[str, Any]:
     }
 
 
-def _read(source: LogSource) -> tuple[JointLog, JointRecord]:
+def _read(name: str, source: LogSource) -> tuple[JointLog, JointRecord]:
     with Progress(f'reading {source.name}') as progress:
         log = source.read(advance=progress.advance)
     effort = log.effort
@@ -182,7 +182,7 @@ def _read(source: LogSource) -> tuple[JointLog, JointRecord]:
         raise ConfigurationError(
             f'{source.name}: {log.topic} has no effort of {", ".join(silent)}'
         )
-    return log, JointRecord(source.name, log.stamps, log.position, log.velocity, effort)
+    return log, JointRecord(name, log.stamps, log.position, log.velocity, effort)
 
 
 def _cut(record: JointRecord, start: float, stop: float, purpose: str) -> JointRecord:
