@@ -146,7 +146,7 @@ def test_bristles_go_on_holding_when_the_payload_changes() -> None:
     np.testing.assert_allclose(same.state.q, hardware.state.q, atol=1e-9)
     moved = np.abs(loaded.state.q - hardware.state.q).max()
     print(f'{moved:.2e} rad under 2 kg')
-    assert 1e-4 < moved < 5e-3  # some 15 N m more on springs of 1e4 N m/rad
+    assert 1e-4 < moved < 1e-2  # some 15 N m more on springs of 1e4 N m/rad that soften
 
 
 def test_box_on_soft_contacts_does_not_slip_when_it_is_taken_over() -> None:
