@@ -328,6 +328,11 @@ def _made(found: Identification, facts: Mapping[str, str]) -> list[tuple[Cell, .
         ('estimator', found.options.estimator),
         ('weight of the description', f'{found.prior_weight:.3g}' + _compared(found.prior_errors)),
         ('condition number', f'{found.linear.condition:.4g}'),
+        (
+            'delay of the efforts',
+            f'{1e3 * found.options.effort_delay:.1f} ms made good, '
+            f'{1e3 * found.effort_delay:+.1f} ms late seem to be left',
+        ),
     ]
     return rows
 

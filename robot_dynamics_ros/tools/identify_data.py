@@ -196,10 +196,9 @@ def _cut(record: JointRecord, start: float, stop: float, purpose: str) -> JointR
 
 
 def _health(training: Sequence[JointRecord], model: RobotModel) -> list[str]:
-    """Return what is wrong or odd about the longest training data."""
+    """Return what is wrong or odd about the longest training data, whatever the model says."""
     longest = max(training, key=lambda record: len(record.stamps))
     health = judge_log(
-        longest.stamps, longest.position, longest.velocity, longest.effort, model.joint_names,
-        model,
+        longest.stamps, longest.position, longest.velocity, longest.effort, model.joint_names
     )  # fmt: skip
     return [*health.faults, *health.warnings]

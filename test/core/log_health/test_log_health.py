@@ -99,7 +99,8 @@ def test_exact_log_agrees_in_everything(arm: RobotModel) -> None:
         assert verdict.match.residual < 0.02
     assert health.delay is not None and abs(health.delay.value) < 1e-3
     assert health.mounting is not None and health.mounting.better is None
-    assert min(health.mounting.residuals, key=lambda axis: health.mounting.residuals[axis]) == '-z'  # type: ignore[union-attr]
+    residuals = health.mounting.residuals  # type: ignore[union-attr]
+    assert min(residuals, key=lambda axis: residuals[axis]) == '-z'
     assert all(check.disagreement < 0.02 for check in health.velocities)
 
 
