@@ -33,7 +33,7 @@ from robot_dynamics_ros.core.contact.contact_layout import (
     SMALL_SHAPE,
     VECTORS,
 )
-from robot_dynamics_ros.core.contact.rigid_contact import solve_contacts
+from robot_dynamics_ros.core.contact.rigid_contact import BUDGET, solve_contacts
 from robot_dynamics_ros.core.friction.bristle_step import (
     bristle_torque,
     prepare_bristle,
@@ -49,7 +49,7 @@ def solved(mass: Any, momentum: Any, joint: Any, h: float, guess: Any) -> tuple[
         np.ascontiguousarray(mass, dtype=float), np.asarray(momentum, dtype=float),
         np.zeros((3, n)), np.zeros((1, 3)), np.zeros((1, LAW_WIDTH)), 0, joint, True, h, v,
         np.zeros((1, 3)), np.zeros((1, 3)), np.zeros((n, n)), np.zeros((n, n)),
-        np.zeros((VECTORS, n)), np.zeros(SMALL_SHAPE),
+        np.zeros((VECTORS, n)), np.zeros(SMALL_SHAPE), BUDGET,
     )  # fmt: skip
     return v, residual
 

@@ -44,7 +44,7 @@ from robot_dynamics_ros.core.contact.contact_layout import (
     SMALL_SHAPE,
     VECTORS,
 )
-from robot_dynamics_ros.core.contact.rigid_contact import solve_contacts
+from robot_dynamics_ros.core.contact.rigid_contact import BUDGET, solve_contacts
 from robot_dynamics_ros.core.dynamics import crba, frame_jacobian, ReferenceFrame
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.model.robot_model import RobotModel
@@ -171,7 +171,7 @@ def impact_velocity(
     residual, _ = solve_contacts(
         m, m @ before, rows, offset, law, count, np.zeros((JOINT_ROWS, n)), False, 0.0, after,
         impulses, np.zeros((count, 3)), np.zeros((n, n)), np.zeros((n, n)),
-        np.zeros((VECTORS, n)), np.zeros(SMALL_SHAPE),
+        np.zeros((VECTORS, n)), np.zeros(SMALL_SHAPE), BUDGET,
     )  # fmt: skip
     if residual < 0.0:
         raise ConfigurationError('the mass matrix is not positive definite')

@@ -65,7 +65,7 @@ from robot_dynamics_ros.core.contact.contact_layout import FRICTION as FRICTION_
 from robot_dynamics_ros.core.contact.dense import cholesky, cholesky_solve
 from robot_dynamics_ros.core.contact.joint_spring import stretch_springs
 from robot_dynamics_ros.core.contact.moreau_step import CLOSED
-from robot_dynamics_ros.core.contact.rigid_contact import solve_contacts
+from robot_dynamics_ros.core.contact.rigid_contact import BUDGET, LEAST_BUDGET, solve_contacts
 from robot_dynamics_ros.core.contact.step_arrays import (
     ACCELERATION,
     ACTIVE,
@@ -247,12 +247,15 @@ def impact(s: StepArrays, h: float) -> int:
         for j in range(n):
             momentum[i] += s.squares[MASS, i, j] * v[j]
     start = _kinetic(s.squares[MASS], s.vs, V_BEFORE)
+    spent = 0
     for attempt in range(12):
         residual, iterations = solve_contacts(
             s.squares[MASS], momentum, s.rows, s.triples[OFFSET], s.law, count,
             s.vs[JOINT : JOINT + JOINT_ROWS], limited, h, v, s.triples[IMPULSE], s.triples[TRIAL],
             s.squares[TANGENT], s.squares[FACTOR], s.vs[SOLVER:], s.small,
+            max(LEAST_BUDGET, BUDGET - spent),
         )  # fmt: skip
+        spent += iterations
         s.report[RESIDUAL] = max(s.report[RESIDUAL], residual)
         s.report[ITERATIONS] += iterations
         if _kinetic(s.squares[MASS], s.vs, V_) <= start * (1.0 + 1e-14):

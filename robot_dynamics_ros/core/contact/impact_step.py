@@ -32,7 +32,7 @@ from robot_dynamics_ros.core.contact.free_step import free_sequence, free_step
 from robot_dynamics_ros.core.contact.impact_jump import impact
 from robot_dynamics_ros.core.contact.joint_step import begin_jointwise, end_jointwise
 from robot_dynamics_ros.core.contact.moreau_step import begin_contacts, end_contacts
-from robot_dynamics_ros.core.contact.rigid_contact import solve_contacts
+from robot_dynamics_ros.core.contact.rigid_contact import BUDGET, LEAST_BUDGET, solve_contacts
 from robot_dynamics_ros.core.contact.step_arrays import (
     AFTER_IMPACT,
     COMPLIANT,
@@ -108,6 +108,7 @@ def contact_sequence(
             s.vs[TAU, i] = tau[k, i]
         for _ in range(count):
             begin_step(s, h)
+            spent = 0
             while s.cut[REST] > 1e-12 * h:
                 begin_try(s)
                 verdict = AGAIN
@@ -134,7 +135,9 @@ def contact_sequence(
                             active, s.vs[JOINT : JOINT + JOINT_ROWS], has_rows, length,
                             s.vs[V_NEW], s.triples[IMPULSE], s.triples[TRIAL],
                             s.squares[TANGENT], s.squares[FACTOR], s.vs[SOLVER:], s.small,
+                            max(LEAST_BUDGET, BUDGET - spent),
                         )  # fmt: skip
+                        spent += iterations
                         if residual < 0.0:
                             return -2
                         s.report[RESIDUAL] = max(s.report[RESIDUAL], residual)

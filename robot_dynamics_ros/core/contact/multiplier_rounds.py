@@ -75,8 +75,14 @@ def multiplier_rounds(
     vectors: Matrix,
     small: Matrix,
     free_size: float,
+    budget: int,
 ) -> tuple[float, int]:
-    """Make the rounds of the method of multipliers; return residual and number of systems."""
+    """
+    Make the rounds of the method of multipliers, as long as the budget of factored matrices lasts.
+
+    Return residual and number of such matrices.
+
+    """
     n = vectors.shape[1]
     form = DISC if count > 0 else CONE
     iterations = 0
@@ -125,7 +131,7 @@ def multiplier_rounds(
         size = max(size, free_size)
         worst = max(worst, math.sqrt(norm))
         residual = worst / size if size > 0.0 else worst
-        if residual <= TOLERANCE:
+        if residual <= TOLERANCE or iterations >= budget:
             break
         if form == CONE:
             since_cone += 1

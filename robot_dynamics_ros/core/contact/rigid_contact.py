@@ -112,7 +112,10 @@ SOLVED = 1e-8
 """Residual above which the problem is approached from less friction, and then from more."""
 
 BUDGET = 3000
-"""Number of factored matrices after which no further attempt begins: some milliseconds."""
+"""Number of factored matrices in all attempts of a step: some ten milliseconds."""
+
+LEAST_BUDGET = 100
+"""Number of those that each attempt may take after that."""
 
 _ATTEMPTS = 4
 _RAMP = (1, 6, 21, 6)
@@ -333,6 +336,7 @@ def solve_contacts(
     factor: Matrix,
     vectors: Matrix,
     small: Matrix,
+    budget: int,
 ) -> tuple[float, int]:
     """
     Replace the guesses of velocity and impulses by the solution.
@@ -363,6 +367,8 @@ def solve_contacts(
         In: a guess; out: the impulses [N s].
     trial, tangent, factor, vectors, small : ndarray
         Scratch, of the shapes of `impulse` and `mass`, (VECTORS, nv) and SMALL_SHAPE.
+    budget : int
+        Number of factored matrices after which nothing more is tried.
 
     Returns
     -------
@@ -388,6 +394,9 @@ def solve_contacts(
     for attempt in range(_ATTEMPTS):
         for k in range(_RAMP[attempt]):
             if attempt > 0:
+                if iterations >= budget:
+                    residual = math.inf  # of less friction, which is no solution
+                    break
                 _scale_friction(law, count, attempt, k)
                 if k == 0:
                     _forget(joint, v, impulse, count)
@@ -404,7 +413,7 @@ def solve_contacts(
             if not residual <= TOLERANCE:
                 residual, factored = multiplier_rounds(
                     mass, rows, law, count, joint, has_joint_rows, h, impulse, trial, tangent,
-                    vectors, small, size,
+                    vectors, small, size, budget - iterations,
                 )  # fmt: skip
                 iterations += factored
             for i in range(v.size):
@@ -412,7 +421,7 @@ def solve_contacts(
         if residual < best:
             best = residual
             _keep(law, count, joint, v, impulse, vectors)
-        if best <= SOLVED or count == 0 or iterations > BUDGET:
+        if best <= SOLVED or count == 0 or iterations >= budget:
             break
     if residual > best:
         residual = best

@@ -41,7 +41,7 @@ from robot_dynamics_ros.core.contact.contact_layout import (
     UPPER_ON,
     VECTORS,
 )
-from robot_dynamics_ros.core.contact.rigid_contact import solve_contacts
+from robot_dynamics_ros.core.contact.rigid_contact import BUDGET, solve_contacts
 from robot_dynamics_ros.core.friction.bristle_step import (
     bristle_torque,
     prepare_bristle,
@@ -74,7 +74,7 @@ def test_all_laws_hold_at_once(seed: int) -> None:
     residual, _ = solve_contacts(
         mass, momentum, rows, np.zeros((count, 3)), law, count, joint, True, 1e-3, v, impulse,
         np.zeros((count, 3)), np.zeros((n, n)), np.zeros((n, n)), np.zeros((VECTORS, n)),
-        np.zeros(SMALL_SHAPE),
+        np.zeros(SMALL_SHAPE), BUDGET,
     )  # fmt: skip
     assert residual < 1e-8
     at_joints = joint[DRY_IMPULSE] + joint[LOWER_IMPULSE] - joint[UPPER_IMPULSE]
@@ -126,7 +126,7 @@ def test_contacts_that_nearly_contradict_each_other_are_solved(seed: int) -> Non
     residual, _ = solve_contacts(
         mass, momentum, rows, np.zeros((count, 3)), law, count, joint, seed % 4 != 0, 1e-3, v,
         impulse, np.zeros((count, 3)), np.zeros((n, n)), np.zeros((n, n)), np.zeros((VECTORS, n)),
-        np.zeros(SMALL_SHAPE),
+        np.zeros(SMALL_SHAPE), 5 * BUDGET,
     )  # fmt: skip
     assert residual <= 1e-8
     at_joints = joint[DRY_IMPULSE] + joint[LOWER_IMPULSE] - joint[UPPER_IMPULSE]
@@ -178,7 +178,7 @@ def test_all_laws_hold_with_bristles_and_directed_viscosity(seed: int) -> None:
     residual, _ = solve_contacts(
         mass, momentum, rows, np.zeros((count, 3)), law, count, joint, True, h, v, impulse,
         np.zeros((count, 3)), np.zeros((n, n)), np.zeros((n, n)), np.zeros((VECTORS, n)),
-        np.zeros(SMALL_SHAPE),
+        np.zeros(SMALL_SHAPE), BUDGET,
     )  # fmt: skip
     assert residual < 1e-8
     at_joints = joint[DRY_IMPULSE] + joint[LOWER_IMPULSE] - joint[UPPER_IMPULSE]

@@ -27,7 +27,7 @@ from robot_dynamics_ros.core.contact.contact_layout import (
     SMALL_SHAPE,
     VECTORS,
 )
-from robot_dynamics_ros.core.contact.rigid_contact import solve_contacts
+from robot_dynamics_ros.core.contact.rigid_contact import BUDGET, solve_contacts
 
 
 def solved(
@@ -41,7 +41,7 @@ def solved(
     residual, iterations = solve_contacts(
         mass, momentum, rows, np.zeros((count, 3)), law, count, np.zeros((JOINT_ROWS, n)), False,
         1e-3, v, impulse, np.zeros((count, 3)), np.zeros((n, n)), np.zeros((n, n)),
-        np.zeros((VECTORS, n)), np.zeros(SMALL_SHAPE),
+        np.zeros((VECTORS, n)), np.zeros(SMALL_SHAPE), BUDGET,
     )  # fmt: skip
     return v, impulse.ravel(), residual, iterations
 
