@@ -111,10 +111,10 @@ REST = 1e-12
 SOLVED = 1e-8
 """Residual above which the problem is approached from less friction, and then from more."""
 
-BUDGET = 3000
+BUDGET = 6000
 """Number of factored matrices in all attempts of a step: some ten milliseconds."""
 
-LEAST_BUDGET = 100
+LEAST_BUDGET = 1500
 """Number of those that each attempt may take after that."""
 
 _ATTEMPTS = 4

@@ -126,7 +126,7 @@ def test_contacts_that_nearly_contradict_each_other_are_solved(seed: int) -> Non
     residual, _ = solve_contacts(
         mass, momentum, rows, np.zeros((count, 3)), law, count, joint, seed % 4 != 0, 1e-3, v,
         impulse, np.zeros((count, 3)), np.zeros((n, n)), np.zeros((n, n)), np.zeros((VECTORS, n)),
-        np.zeros(SMALL_SHAPE), 5 * BUDGET,
+        np.zeros(SMALL_SHAPE), 3 * BUDGET,
     )  # fmt: skip
     assert residual <= 1e-8
     at_joints = joint[DRY_IMPULSE] + joint[LOWER_IMPULSE] - joint[UPPER_IMPULSE]

@@ -28,6 +28,8 @@ from robot_dynamics_ros.core.model.build import build_model
 from robot_dynamics_ros.resources import urdf_path
 from robots import body, joint, robot, X, Z
 
+pytest.importorskip('coal')
+
 RNG = np.random.default_rng(0)
 POSES = RNG.uniform(-np.pi, np.pi, (150, 6))
 

@@ -34,6 +34,8 @@ from robot_dynamics_ros.core.excitation.excitation import (
 )
 from robot_dynamics_ros.core.excitation.gravity_poses import HOLD
 
+pytest.importorskip('coal')
+
 POSES = 5
 
 

@@ -38,6 +38,8 @@ from robot_dynamics_ros.core.excitation.motion_limits import motion_limits
 from robot_dynamics_ros.core.excitation.random_excitation import draw, random_feasible
 from robot_dynamics_ros.core.trajectory.spline import JointTrajectory
 
+pytest.importorskip('coal')
+
 BUDGET = ExcitationBudget(random=15, starts=1, iterations=25)
 
 

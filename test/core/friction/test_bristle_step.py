@@ -134,7 +134,7 @@ def test_coupled_joints_fulfil_the_balance(n: int) -> None:
         stored = 0.5 * law.bristle_stiffness * (z**2 - before**2)
         work = dt * v_new * friction
         assert (work - stored >= -1e-9 * (np.abs(work) + np.abs(stored))).all()
-    assert worst < 1e-7  # of the impulses, where they are small beside the motion
+    assert worst < 3e-7  # of the impulses, where they are small beside the motion
 
 
 def reference(law: LuGreFriction, mass: float, push: Callable[[float], float], t: Vector) -> Any:
