@@ -318,6 +318,69 @@ def _finish(v: Vector, joint: Matrix) -> None:
             v[i] = 0.0
 
 
+@part
+def _attempts(
+    mass: Matrix,
+    momentum: Vector,
+    rows: Matrix,
+    offset: Matrix,
+    law: Matrix,
+    count: int,
+    joint: Matrix,
+    has_joint_rows: bool,
+    h: float,
+    v: Vector,
+    impulse: Matrix,
+    trial: Matrix,
+    tangent: Matrix,
+    vectors: Matrix,
+    small: Matrix,
+    free_size: float,
+    budget: int,
+) -> tuple[float, int]:
+    """
+    Make the rounds, and if they do not solve the problem, approach it from other friction.
+
+    Return the least residual, whose solution is taken, and the number of factored matrices.
+
+    """
+    iterations = 0
+    residual = 0.0
+    best = math.inf
+    for attempt in range(_ATTEMPTS):
+        for k in range(_RAMP[attempt]):
+            if attempt > 0:
+                if iterations >= budget:
+                    residual = math.inf  # of less friction, which is no solution
+                    break
+                _scale_friction(law, count, attempt, k)
+                if k == 0:
+                    _forget(joint, v, impulse, count)
+            motion = _first_guess(mass, momentum, rows, offset, law, count, joint, v, vectors)
+            size = max(free_size, MOTION * math.sqrt(motion))
+            if size == math.inf:
+                return -1.0, 0
+            residual, factored = multiplier_rounds(
+                mass, rows, law, count, joint, has_joint_rows, h, impulse, trial, tangent,
+                vectors, small, size, budget - iterations,
+            )  # fmt: skip
+            iterations += factored
+            for i in range(v.size):
+                v[i] += vectors[CHANGE, i]
+        is_best = residual < best
+        best = min(best, residual)
+        if best <= SOLVED or count == 0:
+            break
+        if is_best:
+            _keep(law, count, joint, v, impulse, vectors)
+        if iterations >= budget:
+            break
+    if residual > best:
+        residual = best
+        _take_back(law, count, joint, v, impulse, vectors)
+    return residual, iterations
+
+
 @kernel
 def solve_contacts(
     mass: Matrix,
@@ -387,44 +450,18 @@ def solve_contacts(
         for i in range(v.size):
             v[i] = vectors[FREE_VELOCITY, i]
         return 0.0, 1
-    iterations = 0
-    residual = 0.0
-    best = math.inf
-    may_stick = 0 < count <= DIRECT and not has_joint_rows and law[0, IS_COMPLIANT] == 0.0
-    for attempt in range(_ATTEMPTS):
-        for k in range(_RAMP[attempt]):
-            if attempt > 0:
-                if iterations >= budget:
-                    residual = math.inf  # of less friction, which is no solution
-                    break
-                _scale_friction(law, count, attempt, k)
-                if k == 0:
-                    _forget(joint, v, impulse, count)
-            motion = _first_guess(mass, momentum, rows, offset, law, count, joint, v, vectors)
-            size = max(free_size, MOTION * math.sqrt(motion))
-            if size == math.inf:
-                return -1.0, 0
-            residual = math.inf
-            if may_stick and attempt == 0:
-                residual = _stick(
-                    mass, rows, law, count, joint, impulse, factor, vectors, small, size
-                )
-                iterations += 1
-            if not residual <= TOLERANCE:
-                residual, factored = multiplier_rounds(
-                    mass, rows, law, count, joint, has_joint_rows, h, impulse, trial, tangent,
-                    vectors, small, size, budget - iterations,
-                )  # fmt: skip
-                iterations += factored
+    if 0 < count <= DIRECT and not has_joint_rows and law[0, IS_COMPLIANT] == 0.0:
+        motion = _first_guess(mass, momentum, rows, offset, law, count, joint, v, vectors)
+        size = max(free_size, MOTION * math.sqrt(motion))
+        residual = _stick(mass, rows, law, count, joint, impulse, factor, vectors, small, size)
+        if residual <= TOLERANCE:
             for i in range(v.size):
                 v[i] += vectors[CHANGE, i]
-        if residual < best:
-            best = residual
-            _keep(law, count, joint, v, impulse, vectors)
-        if best <= SOLVED or count == 0 or iterations >= budget:
-            break
-    if residual > best:
-        residual = best
-        _take_back(law, count, joint, v, impulse, vectors)
+            _finish(v, joint)
+            return residual, 1
+    residual, iterations = _attempts(
+        mass, momentum, rows, offset, law, count, joint, has_joint_rows, h, v, impulse, trial,
+        tangent, vectors, small, free_size, budget,
+    )  # fmt: skip
     _finish(v, joint)
     return residual, iterations
