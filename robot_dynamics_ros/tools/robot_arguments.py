@@ -126,10 +126,11 @@ def add_armature_argument(parser: Any) -> None:
     """Add ``--armature``, see `parse_armature`."""
     parser.add_argument(
         '--armature',
-        action='append',
+        nargs='+',
+        action='extend',
         default=[],
         metavar='JOINT=VALUE',
-        help='reflected rotor inertia of a joint [kg m^2 | kg]; may be repeated',
+        help='reflected rotor inertia of joints [kg m^2 | kg]',
     )
 
 
@@ -140,12 +141,14 @@ def parse_armature(pairs: Iterable[str]) -> dict[str, float]:
     Raises
     ------
     ConfigurationError
-        If one is written in another way.
+        If one is written in another way, or given twice.
 
     """
-    armature = {}
+    armature: dict[str, float] = {}
     for pair in pairs:
         name, _, value = pair.partition('=')
+        if name in armature:
+            raise ConfigurationError(f"armature of '{name}' is given twice")
         try:
             armature[name] = float(value)
         except ValueError as error:

@@ -193,6 +193,7 @@ def _put(
             )
         x[first:] = [_number(option, text) for text in texts]
         return
+    seen: set[str] = set()
     for name, separator, value in named:
         if not separator:
             raise ConfigurationError(f"{option} '{name}' is not NAME=VALUE, as others are")
@@ -200,6 +201,9 @@ def _put(
             raise ConfigurationError(
                 f"{option}: no coordinate '{name}'; there are: {', '.join(names)}"
             )
+        if name in seen:
+            raise ConfigurationError(f"{option}: '{name}' is given twice")
+        seen.add(name)
         x[list(names).index(name)] = _number(f'{option} {name}', value)
 
 

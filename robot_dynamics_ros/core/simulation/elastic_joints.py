@@ -229,5 +229,5 @@ def _check(joint: str, stiffness: float, damping: float, inertia: float) -> None
     if inertia == 0.0 and stiffness < np.inf:
         raise ConfigurationError(
             f"joint '{joint}': an elastic joint needs a motor_inertia > 0 (the reflected inertia "
-            'of its rotor); give it, or make the joint rigid (stiffness inf)'
+            'of its rotor); give it, or leave the joint rigid'
         )
