@@ -302,8 +302,7 @@ def _fitted_payload(
     share = deviation / _deviation(start, np.asarray(alone))
     if prior is None and share[0] > DETERMINED:
         raise ConfigurationError(
-            'the motion does not show the mass of the payload; move joints that lift it, or give '
-            'a prior'
+            'the motion does not show the mass of the payload; move joints that lift it'
         )
     inertial = inertial_of_parameters(parameters)
     efforts = np.maximum(fit.factors.effort_norms(), 1e-300)
