@@ -64,7 +64,7 @@ from robot_dynamics_ros.tools.robot_arguments import (
 )
 
 STANDSTILL = 0.1
-"""Slower joints are not fitted [rad/s | m/s]: at rest friction rises, and holds with any effort."""
+"""Slower joints are not fitted [rad/s | m/s]: at rest friction holds with any effort."""
 
 FEWEST = 20
 """Samples of a log."""

@@ -110,11 +110,12 @@ def parameter_file_text(run: PayloadRun) -> str:
         *([f'# The motion does not show {guessed}: a guess.'] if guessed else []),
         '/**:',
         '  ros__parameters:',
-        f'    payload.mass: {_number(values[0])}  # [kg]',
-        f'    payload.frame: {json.dumps(found.payload.frame, ensure_ascii=False)}',
-        f'    payload.com: {_numbers(values[1:4])}  # [m]',
-        '    # ixx, ixy, ixz, iyy, iyz, izz about the centre of mass [kg m^2]',
-        f'    payload.inertia: {_numbers(values[4:])}',
+        '    payload:',
+        f'      mass: {_number(values[0])}  # [kg]',
+        f'      frame: {json.dumps(found.payload.frame, ensure_ascii=False)}',
+        f'      com: {_numbers(values[1:4])}  # [m]',
+        '      # ixx, ixy, ixz, iyy, iyz, izz about the centre of mass [kg m^2]',
+        f'      inertia: {_numbers(values[4:])}',
     ]
     return '\n'.join(lines) + '\n'
 
