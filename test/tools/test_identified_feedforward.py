@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What `identify` writes, taken as it is: other programs read it, and it tracks ten times better."""
+"""What `identify` writes, taken as it is: other programs read it, and it tracks far better."""
 
 from __future__ import annotations
 
