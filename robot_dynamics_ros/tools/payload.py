@@ -30,19 +30,15 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.bags.log_source import LogSource
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.control.gravity import validate_gravity
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
-from robot_dynamics_ros.core.identification.excitation_spectrum import chosen_cutoff, CutoffChoice
-from robot_dynamics_ros.core.identification.identification import JointRecord, prepared_record
 from robot_dynamics_ros.core.identification.identification_model import (
     identification_model,
     IdentificationModel,
 )
 from robot_dynamics_ros.core.identification.joint_columns import ModelStructure
-from robot_dynamics_ros.core.identification.joint_samples import joint_samples, JointSamples
 from robot_dynamics_ros.core.identification.payload_columns import moving_frame
 from robot_dynamics_ros.core.identification.payload_fit import (
     payload_from_two_motions,
@@ -54,7 +50,9 @@ from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.report.atomic import refuse_filled_directory
 from robot_dynamics_ros.report.progress import Progress
 from robot_dynamics_ros.tools.argument_types import add_gravity_argument, number_between
-from robot_dynamics_ros.tools.log_arguments import add_log_arguments, open_logs
+from robot_dynamics_ros.tools.log_arguments import add_log_arguments
+from robot_dynamics_ros.tools.payload_data import payload_motions, PayloadMotions
+from robot_dynamics_ros.tools.payload_gains import add_gain_arguments, known_payload, run_gains
 from robot_dynamics_ros.tools.payload_output import PayloadRun, summary, write_payload
 from robot_dynamics_ros.tools.robot_arguments import (
     add_armature_argument,
@@ -65,9 +63,6 @@ from robot_dynamics_ros.tools.robot_arguments import (
 
 STANDSTILL = 0.1
 """Slower joints are not fitted [rad/s | m/s]: at rest friction holds with any effort."""
-
-FEWEST = 20
-"""Samples of a log."""
 
 SURE = 3.0
 """So many standard deviations above zero the mass of a payload must be."""
@@ -100,6 +95,7 @@ def add_parser(subparsers: Any) -> None:
     )
     add_log_arguments(parser)
     _add_fit_arguments(parser)
+    add_gain_arguments(parser)
     add_gravity_argument(parser)
     add_reading_arguments(parser)
 
@@ -148,7 +144,7 @@ def _add_fit_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, identify, write and print; return 0."""
+    """Read, identify the payload or the drives, write and print; return 0."""
     refuse_filled_directory(args.output, overwrite=args.overwrite)
     if args.unloaded and (args.friction_file or args.keep_friction or args.armature):
         raise ConfigurationError(
@@ -163,27 +159,22 @@ def run(args: argparse.Namespace) -> int:
         armature=parse_armature(args.armature),
     )
     moving_frame(model, args.frame)
-    every = argparse.Namespace(**{**vars(args), 'logs': [*args.logs, *args.unloaded]})
-    opened = open_logs(every, model, args.lock)
-    robot = opened.matched.model
-    records = [
-        prepared_record(robot, _read(name, source), args.effort_delay)
-        for name, source in zip(every.logs, opened.sources)
-    ]
-    longest = max(records[: len(args.logs)], key=lambda record: len(record.stamps))
-    cutoffs = chosen_cutoff(longest.stamps, longest.position, args.cutoff)
-    samples = [_samples(record, cutoffs, args.standstill) for record in records]
-    found = _identified(args, robot, samples, cutoffs.cutoff)
+    known = known_payload(args)
+    motions = payload_motions(args, model)
+    command = shlex.join(['robot_dynamics', *sys.argv[1:]]) if len(sys.argv) > 1 else ''
+    if known is not None:
+        return run_gains(args, motions, known, command)
+    found = _identified(args, motions)
     result = PayloadRun(
         loaded=tuple(args.logs),
         unloaded=tuple(args.unloaded),
         urdf=args.urdf,
-        matched=opened.matched,
-        cutoffs=cutoffs,
+        matched=motions.matched,
+        cutoffs=motions.cutoffs,
         standstill=args.standstill,
         found=found,
-        notes=(*opened.matched.notes, opened.meaning.sentence),
-        command=shlex.join(['robot_dynamics', *sys.argv[1:]]) if len(sys.argv) > 1 else '',
+        notes=motions.notes,
+        command=command,
     )
     names = write_payload(args.output, result, overwrite=args.overwrite)
     print(summary(result))
@@ -191,38 +182,9 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _read(name: str, source: LogSource) -> JointRecord:
-    with Progress(f'reading {source.name}') as progress:
-        log = source.read(advance=progress.advance)
-    if log.effort is None or not np.isfinite(log.effort).any(axis=0).all():
-        raise ConfigurationError(
-            f'{source.name}: {log.topic} does not have the effort of every joint; a payload shows '
-            'in measured efforts'
-        )
-    if len(log.stamps) < FEWEST:
-        raise ConfigurationError(
-            f'{source.name} has {len(log.stamps)} samples, expected at least {FEWEST}'
-        )
-    return JointRecord(name, log.stamps, log.position, log.velocity, log.effort)
-
-
-def _samples(record: JointRecord, cutoffs: CutoffChoice, standstill: float) -> JointSamples:
-    samples = joint_samples(
-        record.stamps, record.position, record.velocity, record.effort, cutoffs.motion_cutoff
-    )
-    return samples.without_standstill(standstill)
-
-
-def _identified(
-    args: argparse.Namespace, robot: RobotModel, samples: list[JointSamples], cutoff: float
-) -> PayloadFit:
-    loaded, unloaded = samples[: len(args.logs)], samples[len(args.logs) :]
-    for name, part in zip([*args.logs, *args.unloaded], samples):
-        if not part.use.any():
-            raise ConfigurationError(
-                f'{name}: no joint is ever faster than {args.standstill:g} rad/s (--standstill): '
-                'nothing is left to fit'
-            )
+def _identified(args: argparse.Namespace, motions: PayloadMotions) -> PayloadFit:
+    robot, cutoff = motions.matched.model, motions.cutoffs.cutoff
+    loaded, unloaded = motions.loaded, motions.unloaded
     with Progress('identifying', 1) as progress:
         if unloaded:
             model = identification_model(robot)
