@@ -107,10 +107,10 @@ def _add_fit_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='FILE',
         help='friction.yaml of identify; that of the URDF by default',
     )
-    known.add_argument(
+    parser.add_argument(
         '--keep-friction',
         action='store_true',
-        help='take friction as stated, instead of fitting what it has changed by',
+        help='take friction as stated, or as without the payload, instead of fitting its change',
     )
     add_armature_argument(known)
     parser.add_argument(
@@ -146,10 +146,9 @@ def _add_fit_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read, identify the payload or the drives, write and print; return 0."""
     refuse_filled_directory(args.output, overwrite=args.overwrite)
-    if args.unloaded and (args.friction_file or args.keep_friction or args.armature):
+    if args.unloaded and (args.friction_file or args.armature):
         raise ConfigurationError(
-            '--friction-file, --keep-friction and --armature are of a known arm; with --unloaded '
-            'all of it is fitted'
+            '--friction-file and --armature are of a known arm; with --unloaded all is fitted'
         )
     model = load_urdf(
         args.urdf,
@@ -188,7 +187,9 @@ def _identified(args: argparse.Namespace, motions: PayloadMotions) -> PayloadFit
     with Progress('identifying', 1) as progress:
         if unloaded:
             model = identification_model(robot)
-            found = payload_from_two_motions(model, unloaded, loaded, args.frame, cutoff)
+            found = payload_from_two_motions(
+                model, unloaded, loaded, args.frame, cutoff, refit_drives=not args.keep_friction
+            )
         else:
             model, arm = _known_arm(args, robot)
             found = payload_of_known_arm(

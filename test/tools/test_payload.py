@@ -115,8 +115,8 @@ def test_tool_against_a_log_without_it(
     assert sorted(entry.name for entry in out.iterdir()) == ['payload.yaml', 'report.json']
     payload = written_payload(out)
     assert payload.frame == 'tool0'
-    assert payload.mass == pytest.approx(TOOL.mass, rel=0.01)
-    assert payload.com == pytest.approx(TOOL.com, abs=0.002)  # [m]
+    assert payload.mass == pytest.approx(TOOL.mass, rel=0.015)
+    assert payload.com == pytest.approx(TOOL.com, abs=0.003)  # [m]
     # Friction that rises at rest looks like inertia at the wrist, by about its own size.
     assert payload.inertia == pytest.approx(TOOL.inertia, abs=0.01)
     of_all, of_tool = gravity_errors(arm.with_payload(payload), arm.with_payload(TOOL), arm)
@@ -132,17 +132,20 @@ def test_tool_against_a_log_without_it(
     assert found['node_parameters']['payload.mass'] == pytest.approx(payload.mass, rel=1e-9)
 
 
-def test_tool_on_a_known_arm_whose_friction_has_changed(tmp_path: Path, arm: RobotModel) -> None:
+def test_friction_that_has_changed_since_is_fitted_again(
+    tmp_path: Path, arm: RobotModel, bags: tuple[Path, Path]
+) -> None:
     log = log_of(arm.with_payload(TOOL), 4, warmth=0.8)
     bag = record(tmp_path / 'loaded', log, arm.v_names)
-    out = tmp_path / 'out'
-    assert run(bag, '--friction-file', FRICTION, '--output', out) == 0
-    payload = written_payload(out)
-    # Friction that the fit does not have has no second log here to cancel with.
-    assert payload.mass == pytest.approx(TOOL.mass, rel=0.02)
-    assert payload.com == pytest.approx(TOOL.com, abs=0.004)  # [m]
-    of_all, _ = gravity_errors(arm.with_payload(payload), arm.with_payload(TOOL), arm)
-    assert of_all < 0.01
+    for name, known in (('urdf', ('--friction-file', FRICTION)), ('log', ('--unloaded', bags[0]))):
+        out = tmp_path / name
+        assert run(bag, *known, '--output', out) == 0
+        payload = written_payload(out)
+        # Friction that the fit does not have is another at this level, and does not cancel.
+        assert payload.mass == pytest.approx(TOOL.mass, rel=0.015)
+        assert payload.com == pytest.approx(TOOL.com, abs=0.004)  # [m]
+        of_all, _ = gravity_errors(arm.with_payload(payload), arm.with_payload(TOOL), arm)
+        assert of_all < 0.01
 
 
 def refusal(capsys: pytest.CaptureFixture[str]) -> str:
@@ -182,7 +185,7 @@ def test_no_payload_and_contradictions_are_refused(
     out = tmp_path / 'out'
     assert run(unloaded, '--unloaded', loaded, '--output', out) == 1
     assert 'the efforts show no payload: its mass would be -' in refusal(capsys)
-    assert run(loaded, '--unloaded', unloaded, '--keep-friction', '--output', out) == 1
+    assert run(loaded, '--unloaded', unloaded, '--friction-file', FRICTION, '--output', out) == 1
     assert 'are of a known arm' in refusal(capsys)
     assert run(loaded, '--standstill', 50, '--output', out) == 1
     assert 'no joint is ever faster than 50 rad/s (--standstill)' in refusal(capsys)
