@@ -171,6 +171,7 @@ def run(args: argparse.Namespace) -> int:
         matched=motions.matched,
         cutoffs=motions.cutoffs,
         standstill=args.standstill,
+        still=motions.still,
         found=found,
         notes=motions.notes,
         command=command,

@@ -59,6 +59,13 @@ class PayloadMotions:
     cutoffs: CutoffChoice
     notes: tuple[str, ...]
 
+    @property
+    def still(self) -> tuple[str, ...]:
+        """Return the joints that are at rest in all loaded motions."""
+        used = np.any([part.use.any(axis=0) for part in self.loaded], axis=0)
+        names = self.matched.model.v_names
+        return tuple(name for name, moves in zip(names, used.tolist()) if not moves)
+
 
 def payload_motions(args: argparse.Namespace, model: RobotModel) -> PayloadMotions:
     """

@@ -23,6 +23,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.identification.excitation_spectrum import CutoffChoice
 from robot_dynamics_ros.core.identification.payload_fit import DETERMINED, PayloadFit, QUANTITIES
 from robot_dynamics_ros.report.atomic import staged_directory, write_text
@@ -52,6 +53,8 @@ class PayloadRun:
         Of the filters.
     standstill : float
         Slower joints were left out [rad/s | m/s].
+    still : tuple of str
+        Joints that were left out all the time.
     found : PayloadFit
         The result.
     notes : tuple of str
@@ -67,6 +70,7 @@ class PayloadRun:
     matched: MatchedJoints
     cutoffs: CutoffChoice
     standstill: float
+    still: tuple[str, ...]
     found: PayloadFit
     notes: tuple[str, ...]
     command: str
@@ -157,9 +161,9 @@ def as_dict(run: PayloadRun) -> dict[str, Any]:
         'condition': condition if math.isfinite(condition) else None,
         'correlation_time': found.correlation_time,
         'errors': {
-            'with_payload': dict(zip(joints, found.errors.tolist())),
-            'without_payload': dict(zip(joints, found.errors_without.tolist())),
-            'deviation': dict(zip(joints, found.spread.tolist())),
+            'with_payload': _of_moving(run, found.errors),
+            'without_payload': _of_moving(run, found.errors_without),
+            'deviation': _of_moving(run, found.spread),
         },
         'node_parameters': found.node_parameters(),
         'notes': list(run.notes),
@@ -178,6 +182,7 @@ def summary(run: PayloadRun) -> str:
         f'fit       errors correlated over {found.correlation_time:.2g} s; intervals say nothing '
         'of friction that the model lacks',
         *(f'note      {note}' for note in run.notes),
+        *([f'note      always at rest, not fitted: {", ".join(run.still)}'] if run.still else []),
         '',
         _quantity_table(found),
         *([f'not shown by this motion, a guess: {guessed}'] if guessed else []),
@@ -191,6 +196,12 @@ def summary(run: PayloadRun) -> str:
 
 def _columns(found: PayloadFit) -> tuple[list[float], list[float], list[float]]:
     return found.values.tolist(), found.value_deviation.tolist(), found.share.tolist()
+
+
+def _of_moving(run: PayloadRun, values: Vector) -> dict[str, float | None]:
+    """Return values of joints by name; None for those that were left out."""
+    pairs = zip(run.matched.model.v_names, values.tolist())
+    return {joint: None if joint in run.still else value for joint, value in pairs}
 
 
 def _quantity_table(found: PayloadFit) -> str:
@@ -209,10 +220,9 @@ def _shown(share: float) -> str:
 
 def _error_table(run: PayloadRun) -> str:
     found = run.found
-    joints = run.matched.model.v_names
+    before, after = _of_moving(run, found.errors_without), _of_moving(run, found.errors)
     rows: list[list[Cell]] = [
-        [joint, format_percent(before), format_percent(after)]
-        for joint, before, after in zip(joints, found.errors_without, found.errors)
+        [joint, format_percent(before[joint]), format_percent(after[joint])] for joint in before
     ]
     headers = ['joint', 'without payload', 'with it']
     title = 'Errors of the efforts that are fitted, relative to them'

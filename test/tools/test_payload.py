@@ -160,7 +160,7 @@ def test_motion_that_does_not_show_the_mass_is_refused(
 ) -> None:
     # Only the first joint turns, about the vertical.
     stamps = np.arange(2000) / 200.0
-    log = SimulatedLog(stamps, *turning(arm.with_payload(TOOL), stamps))
+    log = SimulatedLog(stamps, *turning(arm.with_payload(TOOL), stamps, {0: 2.0}))
     bag = record(tmp_path / 'loaded', log, arm.v_names)
     out = tmp_path / 'out'
     assert run(bag, '--friction-file', FRICTION, '--output', out) == 1
@@ -168,14 +168,32 @@ def test_motion_that_does_not_show_the_mass_is_refused(
     assert not out.exists()
 
 
-def turning(robot: RobotModel, stamps: Array) -> tuple[Array, Array, Array]:
-    """Return positions, velocities and efforts of an arm of which the first joint turns."""
+def turning(robot: RobotModel, stamps: Array, joints: dict[int, float]) -> tuple[Array, ...]:
+    """Return positions, velocities and efforts of an arm of which some joints turn [rad/s]."""
     q, v, a = (np.zeros((len(stamps), 6)) for _ in range(3))
     q[:] = [0.0, -1.0, 1.2, -0.5, 0.8, 0.3]
-    q[:, 0] = np.sin(2.0 * stamps)
-    v[:, 0], a[:, 0] = 2.0 * np.cos(2.0 * stamps), -4.0 * np.sin(2.0 * stamps)
+    for j, w in joints.items():
+        q[:, j] += 0.6 * np.sin(w * stamps)
+        v[:, j], a[:, j] = 0.6 * w * np.cos(w * stamps), -0.6 * w**2 * np.sin(w * stamps)
     noise = np.random.default_rng(0).normal(size=q.shape)
     return q, v, rnea_batch(robot, q, v, a) + 0.1 * noise
+
+
+def test_three_joints_are_enough_and_those_at_rest_are_named(
+    tmp_path: Path, arm: RobotModel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stamps = np.arange(4000) / 200.0
+    log = SimulatedLog(stamps, *turning(arm.with_payload(TOOL), stamps, {1: 1.3, 2: 2.1, 4: 3.1}))
+    bag, out = record(tmp_path / 'loaded', log, arm.v_names), tmp_path / 'out'
+    rests = arm.v_names[0], arm.v_names[3], arm.v_names[5]
+    # The log has no friction, unlike the URDF: the change is fitted.
+    assert run(bag, '--output', out) == 0
+    assert f'always at rest, not fitted: {", ".join(rests)}' in capsys.readouterr().out
+    errors = report(out)['errors']['with_payload']
+    assert [name for name, error in errors.items() if error is None] == list(rests)
+    payload = written_payload(out)
+    assert payload.mass == pytest.approx(TOOL.mass, rel=0.01)
+    assert payload.com == pytest.approx(TOOL.com, abs=0.003)
 
 
 def test_no_payload_and_contradictions_are_refused(

@@ -19,8 +19,8 @@ Two ways tell it from the arm. From a run without and a run with it, on any moti
 of the arm and of its friction are fitted together with the ten of the payload: what both runs
 share cancels; friction may have drifted between them, if it is said. From one run with it, the
 arm's parameters must be known; friction, which drifts with temperature, is fitted again unless it
-is told to stay. Samples of joints at rest should be
-left out (`without_standstill`): friction holds them with any effort.
+is told to stay. Samples of joints at rest should be left out (`without_standstill`): friction
+holds them with any effort.
 
 The weighted least squares fit gives the ten parameters :math:`\hat\varphi` and their covariance
 :math:`C` under correlated errors (`covariance`). From these the payload is the body
