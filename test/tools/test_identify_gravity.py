@@ -49,7 +49,7 @@ def test_tilted_arm_shows_its_gravity(tmp_path: Path, capsys: pytest.CaptureFixt
             writer.write_joint_state('/joint_states', stamp, robot.v_names, q, v, tau)
     arguments = ['identify', str(bag), '--urdf', str(ES5), '--output', str(out)]
     arguments += ['--friction', 'coulomb', '--prior-weight', '1']
-    assert main(arguments) == 1  # 37 degrees are nobody's axis, and no model explains the efforts
+    assert main(arguments) == 1  # tilted by 40 degrees: no body explains the efforts
     assert main([*arguments, '--fit-gravity', '--overwrite']) == 0
     assert 'gravity that the efforts show (--fit-gravity)' in capsys.readouterr().out
     report = json.loads((out / 'report.json').read_text(encoding='utf-8'))
