@@ -39,6 +39,7 @@ COMMANDS = {
     'bag-info': 'show what is in a log, and whether it is fit for identification',
     'replay': 'compare the model torques of a recorded bag with the measured ones',
     'identify': 'identify masses, inertias and friction from recorded motion and efforts',
+    'payload': 'identify what an arm carries: mass, centre of mass and inertia',
     'annotate': 'fill in the efforts of a joint trajectory by inverse dynamics',
     'torque-report': 'say what a motion asks of each drive',
     'energy': 'show how well each integrator keeps the energy of a free motion',

@@ -23,6 +23,7 @@ bag, the model or the output folder is refused, with one line on stderr.
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from math import inf
 import shlex
 import sys
@@ -47,6 +48,7 @@ from robot_dynamics_ros.tools.identify_data import (
     described,
     identification_data,
 )
+from robot_dynamics_ros.tools.identify_gravity import robot_with_found_gravity
 from robot_dynamics_ros.tools.identify_output import (
     formula_table,
     IdentifyRun,
@@ -86,6 +88,11 @@ def add_parser(subparsers: Any) -> None:
     add_data_arguments(parser)
     _add_model_arguments(parser)
     add_gravity_argument(parser)
+    parser.add_argument(
+        '--fit-gravity',
+        action='store_true',
+        help='look for the direction of gravity instead of taking the given one',
+    )
     add_reading_arguments(parser)
 
 
@@ -175,6 +182,9 @@ def run(args: argparse.Namespace) -> int:
     )
     data = identification_data(args, full_model)
     matched = data.matched
+    if args.fit_gravity:
+        robot, note = robot_with_found_gravity(matched.model, data.training, _options(args))
+        matched = replace(matched, model=robot, notes=(*matched.notes, note))
     with Progress('identifying', STEPS) as progress:
         found = identify(
             matched.model,

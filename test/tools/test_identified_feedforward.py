@@ -12,12 +12,15 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""The loop closed: what `identify` writes, taken as it is, tracks ten times better than before."""
+"""What `identify` writes, taken as it is: other programs read it, and it tracks far better."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
@@ -26,11 +29,12 @@ from identification_scenes import multisine, simulated_log
 from robot_dynamics_ros.bags.writing import BagWriter
 from robot_dynamics_ros.core.control.laws import InverseDynamicsLaw
 from robot_dynamics_ros.core.drive.drive_file import read_drive_file
+from robot_dynamics_ros.core.dynamics import generalized_gravity
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.model.description import Inertial
 from robot_dynamics_ros.core.model.robot_model import RobotModel
-from robot_dynamics_ros.core.model.urdf import load_urdf
+from robot_dynamics_ros.core.model.urdf import load_urdf, read_urdf
 from robot_dynamics_ros.core.model.urdf_source import read_source
 from robot_dynamics_ros.core.model.urdf_writer import rewrite_urdf
 from robot_dynamics_ros.core.model.xacro_source import expand_xacro
@@ -92,21 +96,30 @@ def largest_errors(
     return np.asarray(tracking_error(record, q_ref).largest)
 
 
-def test_feedforward_of_the_identified_model_errs_ten_times_less(
-    tmp_path: Path, robot: RobotModel, friction: DryFriction
-) -> None:
+@pytest.fixture(scope='module')
+def results(
+    tmp_path_factory: pytest.TempPathFactory, robot: RobotModel, friction: DryFriction
+) -> Path:
+    """Return the folder that `identify` writes from a log of the arm."""
     log = simulated_log(robot, friction, 26.0, rate=250.0, size=0.9, is_compensated=True)
     noise = np.array([0.5, 0.5, 0.3, 0.1, 0.1, 0.05])
     log = log.with_noise(np.random.default_rng(1), 1e-5, 1e-3, noise)
-    bag, out = tmp_path / 'log', tmp_path / 'out'
+    folder = tmp_path_factory.mktemp('identified')
+    bag, out = folder / 'log', folder / 'out'
     with BagWriter(bag) as writer:
         for t, q, v, tau in zip(log.stamps, log.position, log.velocity, log.effort):
             stamp = START + round(float(t) * 1e9)
             writer.write_joint_state('/joint_states', stamp, robot.v_names, q, v, tau)
     arguments = ('identify', bag, '--urdf', ES5, '--output', out, '--train', '2:18')
     assert main([str(argument) for argument in arguments]) == 0
-    report = json.loads((out / 'report.json').read_text(encoding='utf-8'))
-    identified = load_urdf(out / 'identified.urdf', armature=report['armature'])
+    return out
+
+
+def test_feedforward_of_the_identified_model_errs_ten_times_less(
+    results: Path, robot: RobotModel, friction: DryFriction
+) -> None:
+    report = json.loads((results / 'report.json').read_text(encoding='utf-8'))
+    identified = load_urdf(results / 'identified.urdf', armature=report['armature'])
     described = load_urdf(ES5)
     before = largest_errors(
         robot, friction, described, FrictionModel.from_model(described)
@@ -114,8 +127,61 @@ def test_feedforward_of_the_identified_model_errs_ten_times_less(
     )  # fmt: skip
     after = largest_errors(
         robot, friction, identified,
-        FrictionModel.from_file(out / 'friction.yaml', robot.joint_names),
+        FrictionModel.from_file(results / 'friction.yaml', robot.joint_names),
     )  # fmt: skip
     ratio = before.max() / after.max()
     print(f'largest errors [mrad]: {1e3 * before.round(4)}, then {1e3 * after.round(5)}: {ratio}')
     assert after.max() < 0.1 * before.max()
+
+
+def test_description_is_read_alike_by_pinocchio_and_mujoco(results: Path) -> None:
+    pinocchio = pytest.importorskip('pinocchio')
+    mujoco = pytest.importorskip('mujoco')
+    path = results / 'identified.urdf'
+    ours = load_urdf(path)
+    first = pinocchio.buildModelFromUrdf(str(path))
+    work = first.createData()
+    second = mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(second)
+    assert list(first.names)[1:] == list(ours.joint_names)
+    assert [second.joint(k).name for k in range(second.njnt)] == list(ours.joint_names)
+    # Both count the base, which does not move, apart.
+    moving = sum(body.mass for body in list(first.inertias)[1:])
+    assert moving == pytest.approx(ours.moving_mass, rel=1e-12)
+    assert float(second.body_mass[1:].sum()) == pytest.approx(moving, rel=1e-9)
+    for q in np.random.default_rng(0).uniform(-3.0, 3.0, (50, 6)):
+        theirs = pinocchio.computeGeneralizedGravity(first, work, q)
+        data.qpos[:] = q
+        mujoco.mj_forward(second, data)
+        size = 1e-9 * np.abs(theirs).max()  # MuJoCo turns tensors to their principal axes
+        assert data.qfrc_bias == pytest.approx(theirs, abs=size)
+        assert generalized_gravity(ours, q) == pytest.approx(theirs, abs=size)
+
+
+def test_inspect_finds_no_error_in_the_description(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(['inspect', str(results / 'identified.urdf')]) == 0
+    printed = capsys.readouterr()
+    assert not printed.err
+    known = {finding.code for finding in read_urdf(ES5).findings}
+    assert {finding.code for finding in read_urdf(results / 'identified.urdf').findings} <= known
+
+
+def test_gazebo_takes_the_description(results: Path) -> None:
+    for program in ('gz', 'ign'):
+        if shutil.which(program) and sdf(program, '--versions').returncode == 0:
+            break
+    else:
+        pytest.skip('the sdf parser of Gazebo is not installed')
+    path = results / 'identified.urdf'
+    assert sdf(program, '--check', str(path)).stdout.strip() == 'Valid.'
+    model = ElementTree.fromstring(sdf(program, '-p', str(path)).stdout)
+    masses = [float(str(element.text)) for element in model.iter('mass')]
+    assert sum(masses) == pytest.approx(load_urdf(path).total_mass, rel=1e-9)
+
+
+def sdf(program: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [program, 'sdf', *words], capture_output=True, text=True, timeout=60, check=False
+    )

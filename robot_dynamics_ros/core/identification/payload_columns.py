@@ -57,6 +57,9 @@ class LoadedModel:
         Whether it is there; its columns are zero if not.
     chosen : tuple of int, or None
         Base parameters of the arm that have columns; all of them if None.
+    changed : tuple of int
+        Base parameters of the arm that are others with the payload: they have a second column,
+        for the change, between those of the arm and of the payload.
 
     """
 
@@ -64,6 +67,7 @@ class LoadedModel:
     frame: str
     is_loaded: bool = True
     chosen: tuple[int, ...] | None = None
+    changed: tuple[int, ...] = ()
 
     @cached_property
     def kept(self) -> NDArray[np.intp]:
@@ -74,14 +78,15 @@ class LoadedModel:
     @property
     def count(self) -> int:
         """Return the number of columns."""
-        return len(self.kept) + SIZE
+        return len(self.kept) + len(self.changed) + SIZE
 
     @cached_property
     def columns_of_joint(self) -> tuple[NDArray[np.intp], ...]:
         """For each degree of freedom: the columns that can differ from zero in its row."""
-        payload = len(self.kept) + np.arange(SIZE)
+        payload = self.count - SIZE + np.arange(SIZE)
+        own = np.concatenate([self.kept, np.array(self.changed, dtype=np.intp)])
         return tuple(
-            np.concatenate([np.flatnonzero(np.isin(self.kept, columns)), payload]).astype(np.intp)
+            np.concatenate([np.flatnonzero(np.isin(own, columns)), payload]).astype(np.intp)
             for columns in self.arm.columns_of_joint
         )
 
@@ -100,11 +105,14 @@ class LoadedModel:
 
         """
         columns = np.zeros((len(q), self.arm.robot.nv, self.count))
-        if len(self.kept):
-            columns[:, :, : len(self.kept)] = self.arm.regressor(q, v, a)[:, :, self.kept]
+        count = len(self.kept)
+        if count or self.changed:
+            own = self.arm.regressor(q, v, a)
+            columns[:, :, :count] = own[:, :, self.kept]
+            if self.is_loaded:
+                columns[:, :, count:-SIZE] = own[:, :, list(self.changed)]
         if self.is_loaded:
-            payload = payload_regressor(self.arm.robot, self.frame, q, v, a)
-            columns[:, :, len(self.kept) :] = payload
+            columns[:, :, -SIZE:] = payload_regressor(self.arm.robot, self.frame, q, v, a)
         return columns
 
 

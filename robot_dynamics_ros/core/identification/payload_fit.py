@@ -17,9 +17,10 @@ The payload of an arm from its efforts: mass, centre of mass and inertia, with t
 
 Two ways tell it from the arm. From a run without and a run with it, on any motions, all parameters
 of the arm and of its friction are fitted together with the ten of the payload: what both runs
-share cancels. From one run with it, the arm's parameters must be known; friction, which drifts
-with temperature, is fitted again unless it is told to stay. Samples of joints at rest should be
-left out (`without_standstill`): friction holds them with any effort.
+share cancels; friction may have drifted between them, if it is said. From one run with it, the
+arm's parameters must be known; friction, which drifts with temperature, is fitted again unless it
+is told to stay. Samples of joints at rest should be left out (`without_standstill`): friction
+holds them with any effort.
 
 The weighted least squares fit gives the ten parameters :math:`\hat\varphi` and their covariance
 :math:`C` under correlated errors (`covariance`). From these the payload is the body
@@ -167,6 +168,7 @@ def payload_from_two_motions(
     frame: str,
     cutoff: float | None,
     *,
+    refit_drives: bool = False,
     prior: Payload | None = None,
     weight: float = 1.0,
 ) -> PayloadFit:
@@ -183,6 +185,8 @@ def payload_from_two_motions(
         Link or joint frame that holds the payload, in which it is expressed.
     cutoff : float or None
         Of the filter of regressor and efforts [Hz].
+    refit_drives : bool
+        Whether friction and offsets may differ between the motions without and with it.
     prior : Payload, optional
         What is known, in the same frame; a body of the identified mass that reaches `REACH`
         around the frame's origin if nothing is, and then the motion must show the mass.
@@ -201,11 +205,14 @@ def payload_from_two_motions(
         If samples have another number of joints or are not finite.
 
     """
+    changed = _drives(model) if refit_drives else ()
+    with_it = LoadedModel(model, frame, changed=changed)
+    without = replace(with_it, is_loaded=False)
     rows: list[RegressionRows] = []
-    for motions, is_loaded in ((unloaded, False), (loaded, True)):
+    for motions, columns in ((unloaded, without), (loaded, with_it)):
         for samples in motions:
-            rows += regression_rows(LoadedModel(model, frame, is_loaded), samples, cutoff)
-    return _fitted_payload(LoadedModel(model, frame), rows, prior, weight)
+            rows += regression_rows(columns, samples, cutoff)
+    return _fitted_payload(with_it, rows, prior, weight)
 
 
 def payload_of_known_arm(
@@ -246,13 +253,7 @@ def payload_of_known_arm(
         As `payload_from_two_motions`; DimensionError also if there are not `p` parameters.
 
     """
-    drives = tuple(
-        k
-        for k, column in enumerate(model.base.independent)
-        if column >= model.n_inertial
-        and model.terms[column - model.n_inertial].kind != 'rotor_inertia'
-        and refit_drives
-    )
+    drives = _drives(model) if refit_drives else ()
     columns = LoadedModel(model, frame, chosen=drives)
     rows: list[RegressionRows] = []
     for samples in loaded:
@@ -268,6 +269,16 @@ def payload_quantities(parameters: Vector) -> Vector:
     central = rotational_of(parameters) + mass * skew(com) @ skew(com)
     xx, xy, yy, xz, yz, zz = six_of(central)
     return np.array([mass, *com, xx, xy, xz, yy, yz, zz])
+
+
+def _drives(model: IdentificationModel) -> tuple[int, ...]:
+    """Return the base parameters that drift: friction and offsets."""
+    return tuple(
+        k
+        for k, column in enumerate(model.base.independent)
+        if column >= model.n_inertial
+        and model.terms[column - model.n_inertial].kind != 'rotor_inertia'
+    )
 
 
 def _fitted_payload(
@@ -302,8 +313,7 @@ def _fitted_payload(
     share = deviation / _deviation(start, np.asarray(alone))
     if prior is None and share[0] > DETERMINED:
         raise ConfigurationError(
-            'the motion does not show the mass of the payload; move joints that lift it, or give '
-            'a prior'
+            'the motion does not show the mass of the payload; move joints that lift it'
         )
     inertial = inertial_of_parameters(parameters)
     efforts = np.maximum(fit.factors.effort_norms(), 1e-300)
@@ -320,7 +330,7 @@ def _fitted_payload(
         share=frozen(share),
         correlation_time=found.correlation_time,
         errors=frozen(fit.factors.residual_norms(best) / efforts),
-        errors_without=frozen(_residuals_without(fit, len(columns.kept)) / efforts),
+        errors_without=frozen(_residuals_without(fit, columns.count - SIZE) / efforts),
     )
 
 

@@ -1,0 +1,123 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The logs of `robot_dynamics payload`, filtered, with joints at rest left out."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_dynamics_ros.bags.log_source import LogSource
+from robot_dynamics_ros.core.exceptions import ConfigurationError
+from robot_dynamics_ros.core.identification.excitation_spectrum import chosen_cutoff, CutoffChoice
+from robot_dynamics_ros.core.identification.identification import JointRecord, prepared_record
+from robot_dynamics_ros.core.identification.joint_samples import joint_samples, JointSamples
+from robot_dynamics_ros.core.model.robot_model import RobotModel
+from robot_dynamics_ros.report.progress import Progress
+from robot_dynamics_ros.tools.joint_matching import MatchedJoints
+from robot_dynamics_ros.tools.log_arguments import open_logs
+
+FEWEST = 20
+"""Samples of a log."""
+
+
+@dataclass(frozen=True, eq=False)
+class PayloadMotions:
+    """
+    Motions with a payload, and perhaps without it.
+
+    Attributes
+    ----------
+    matched : MatchedJoints
+        The arm, and how its joints were matched.
+    loaded, unloaded : tuple of JointSamples
+        The motions; efforts in the unit that the arguments lead to.
+    cutoffs : CutoffChoice
+        Of the filters, from the longest loaded log.
+    notes : tuple of str
+        What a reader should know about the logs.
+
+    """
+
+    matched: MatchedJoints
+    loaded: tuple[JointSamples, ...]
+    unloaded: tuple[JointSamples, ...]
+    cutoffs: CutoffChoice
+    notes: tuple[str, ...]
+
+    @property
+    def still(self) -> tuple[str, ...]:
+        """Return the joints that are at rest in all loaded motions."""
+        used = np.any([part.use.any(axis=0) for part in self.loaded], axis=0)
+        names = self.matched.model.v_names
+        return tuple(name for name, moves in zip(names, used.tolist()) if not moves)
+
+
+def payload_motions(args: argparse.Namespace, model: RobotModel) -> PayloadMotions:
+    """
+    Read the logs that the arguments name, loaded ones and those of ``--unloaded``.
+
+    Raises
+    ------
+    BagError
+        If a log cannot be read, or lacks a joint that the first one has.
+    ConfigurationError
+        If joints cannot be matched, efforts are missing, or a log is too short or does not move.
+    ModelError
+        If the model cannot be built with these joints held.
+
+    """
+    every = argparse.Namespace(**{**vars(args), 'logs': [*args.logs, *args.unloaded]})
+    opened = open_logs(every, model, args.lock)
+    robot = opened.matched.model
+    records = [
+        prepared_record(robot, _read(name, source), args.effort_delay)
+        for name, source in zip(every.logs, opened.sources)
+    ]
+    count = len(args.logs)
+    longest = max(records[:count], key=lambda record: len(record.stamps))
+    cutoffs = chosen_cutoff(longest.stamps, longest.position, args.cutoff)
+    samples = tuple(_samples(record, cutoffs, args.standstill) for record in records)
+    notes = (*opened.matched.notes, opened.meaning.sentence)
+    return PayloadMotions(opened.matched, samples[:count], samples[count:], cutoffs, notes)
+
+
+def _read(name: str, source: LogSource) -> JointRecord:
+    with Progress(f'reading {source.name}') as progress:
+        log = source.read(advance=progress.advance)
+    if log.effort is None or not np.isfinite(log.effort).any(axis=0).all():
+        raise ConfigurationError(
+            f'{source.name}: {log.topic} does not have the effort of every joint; a payload shows '
+            'in measured efforts'
+        )
+    if len(log.stamps) < FEWEST:
+        raise ConfigurationError(
+            f'{source.name} has {len(log.stamps)} samples, expected at least {FEWEST}'
+        )
+    return JointRecord(name, log.stamps, log.position, log.velocity, log.effort)
+
+
+def _samples(record: JointRecord, cutoffs: CutoffChoice, standstill: float) -> JointSamples:
+    samples = joint_samples(
+        record.stamps, record.position, record.velocity, record.effort, cutoffs.motion_cutoff
+    ).without_standstill(standstill)
+    if not samples.use.any():
+        raise ConfigurationError(
+            f'{record.name}: no joint is ever faster than {standstill:g} rad/s (--standstill): '
+            'nothing is left to fit'
+        )
+    return samples
