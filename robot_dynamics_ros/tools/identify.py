@@ -23,13 +23,13 @@ bag, the model or the output folder is refused, with one line on stderr.
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from math import inf
 import shlex
 import sys
 from typing import Any
 
 from robot_dynamics_ros.core.control.gravity import validate_gravity
-from robot_dynamics_ros.core.identification.effort_series import effort_series
 from robot_dynamics_ros.core.identification.identification import (
     ESTIMATORS,
     IdentificationOptions,
@@ -46,15 +46,16 @@ from robot_dynamics_ros.tools.identify_data import (
     add_data_arguments,
     described,
     identification_data,
+    surveyed,
 )
 from robot_dynamics_ros.tools.identify_output import (
     formula_table,
     IdentifyRun,
-    IdentifySeries,
     summary,
     urdf_text,
     write_results,
 )
+from robot_dynamics_ros.tools.log_work import add_work_arguments, work_on_logs
 from robot_dynamics_ros.tools.robot_arguments import add_reading_arguments, parse_xacro_args
 
 STEPS = 5
@@ -84,6 +85,7 @@ def add_parser(subparsers: Any) -> None:
         help='print the combinations of parameters that the efforts determine',
     )
     add_data_arguments(parser)
+    add_work_arguments(parser)
     _add_model_arguments(parser)
     add_gravity_argument(parser)
     add_reading_arguments(parser)
@@ -175,13 +177,21 @@ def run(args: argparse.Namespace) -> int:
     )
     data = identification_data(args, full_model)
     matched = data.matched
-    with Progress('identifying', STEPS) as progress:
+    options = _options(args)
+    with work_on_logs(args, len(data.training)) as work, Progress('identifying', STEPS) as steps:
+        longest = data.training[0]
+        if len(data.training) > 1:
+            longest = max(data.training, key=lambda part: part.expected_samples)
+        survey = partial(surveyed, robot=matched.model, options=options)
+        ((cutoffs, health),) = work(survey, [longest])
         found = identify(
             matched.model,
             data.training,
             data.held_out,
-            _options(args),
-            advance=lambda _: progress.advance(),
+            options,
+            cutoffs=cutoffs,
+            work=work,
+            advance=lambda _: steps.advance(),
         )
     identified = identified_model(found.model, found.consistent.parameters)
     text = urdf_text(args.urdf, parse_xacro_args(args.xacro_arg), identified)
@@ -195,21 +205,17 @@ def run(args: argparse.Namespace) -> int:
     result = IdentifyRun(
         bags=tuple(args.logs),
         urdf=args.urdf,
-        training=tuple(described(record) for record in data.training),
-        held_out=tuple(described(record) for record in data.held_out),
+        training=tuple(described(span) for span in found.spans[0]),
+        held_out=tuple(described(span) for span in found.spans[1]),
         matched=matched,
         found=found,
         identified=identified,
         verdict=verdict_of(found, written),
         is_forced=args.force,
-        notes=(*data.notes, *matched.notes, *identified.notes),
+        notes=(*found.notes, *data.notes, *health, *matched.notes, *identified.notes),
         command=shlex.join(['robot_dynamics', *sys.argv[1:]]) if len(sys.argv) > 1 else '',
     )
-    series = IdentifySeries(
-        tuple(effort_series(found, record) for record in data.training),
-        tuple(effort_series(found, record) for record in data.held_out),
-    )
-    names = write_results(args.output, result, text, series, overwrite=args.overwrite)
+    names = write_results(args.output, result, text, overwrite=args.overwrite)
     print(summary(result))
     if args.formulas:
         print(f'\n{formula_table(result)}')

@@ -119,14 +119,24 @@ def regression_rows(
         If a sample is not finite.
 
     """
-    count = len(samples.stamps)
-    blocks = max(1, -(-count // BLOCK))
-    edges = np.linspace(0, count, blocks + 1).astype(int)
     step = _decimation(samples.stamps, cutoff)
-    for start, stop in zip(edges[:-1], edges[1:]):
-        yield _rows_of(model, samples.picked(slice(int(start), int(stop))), cutoff, step)
+    for part in block_slices(samples):
+        yield _rows_of(model, samples.picked(part), cutoff, step)
         if advance is not None:
-            advance(int(stop - start))
+            advance(part.stop - part.start)
+
+
+def block_slices(samples: JointSamples) -> list[slice]:
+    """Return the blocks that are worked on together."""
+    count = len(samples.stamps)
+    edges = np.linspace(0, count, max(1, -(-count // BLOCK)) + 1).astype(int)
+    return [slice(int(start), int(stop)) for start, stop in zip(edges[:-1], edges[1:])]
+
+
+def rows_in_blocks(samples: JointSamples, cutoff: float | None) -> list[int]:
+    """Return how many rows `regression_rows` makes of each block."""
+    step = _decimation(samples.stamps, cutoff)
+    return [-(-(part.stop - part.start) // step) for part in block_slices(samples)]
 
 
 def _rows_of(
