@@ -283,10 +283,7 @@ def identify(
     weight, prior_errors = _prior_weight(choice.folds, options, tell)
     tell('fitting')
     model = choice.model
-    kept = [
-        [block for s in part.kept for block in regression_rows(model, s, cutoffs.cutoff)]
-        for part in parts
-    ]
+    kept = [_kept_rows(model, part, cutoffs) for part in parts]
     rows = [block for blocks in kept for block in blocks]
     linear, covariance = _linear_fit(
         model, choice.folds, parts, rows, options.estimator,
@@ -301,14 +298,8 @@ def identify(
     }
     judge = partial(held_out_part, model=model, how=how, bases=bases)
     judged: list[HeldOutPart] = list(work(judge, _with_shares(held_out)))
-    drawn = tuple(
-        series_of_rows(part.span.name, blocks, bases['identified'], bases['description'],
-                       part.largest_speed)
-        for part, blocks in zip(parts, kept) if blocks
-    )  # fmt: skip
+    drawn = _training_series(parts, kept, bases)
     verifying = tuple(part.series for part in judged)
-    notes = [note for part in parts for note in part.notes]
-    notes += [note for part in judged for note in part.notes]
     return Identification(
         model=model,
         options=options,
@@ -329,7 +320,7 @@ def identify(
         ),
         spans=(tuple(part.span for part in parts), tuple(part.span for part in judged)),
         series=(drawn, verifying),
-        notes=tuple(dict.fromkeys(notes)),
+        notes=_notes(parts, judged),
     )
 
 
@@ -405,6 +396,32 @@ def _candidates(
     if largest in ('none', 'viscous'):
         return identification_model(robot, structure), ()
     return candidates_of(robot, structure), ('coulomb', 'stribeck') if automatic else (largest,)
+
+
+def _kept_rows(
+    model: IdentificationModel, part: TrainingPart, cutoffs: CutoffChoice
+) -> list[RegressionRows]:
+    return [block for s in part.kept for block in regression_rows(model, s, cutoffs.cutoff)]
+
+
+def _training_series(
+    parts: Sequence[TrainingPart],
+    kept: Sequence[Sequence[RegressionRows]],
+    bases: Mapping[str, Vector],
+) -> tuple[EffortSeries, ...]:
+    """Return the efforts of the rows that are kept, of logs that keep some."""
+    models = bases['identified'], bases['description']
+    return tuple(
+        series_of_rows(part.span.name, blocks, *models, part.largest_speed)
+        for part, blocks in zip(parts, kept)
+        if blocks
+    )
+
+
+def _notes(parts: Sequence[TrainingPart], judged: Sequence[HeldOutPart]) -> tuple[str, ...]:
+    notes = [note for part in parts for note in part.notes]
+    notes += [note for part in judged for note in part.notes]
+    return tuple(dict.fromkeys(notes))
 
 
 def _structure(
