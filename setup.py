@@ -67,6 +67,7 @@ setup(
     extras_require={
         'contact': ['coal'],
         'crosscheck': ['pin>=2.7'],
+        'dask': ['distributed>=2022.1'],
         'matrix_inequalities': ['cvxpy>=1.4'],
         'symbolic': ['sympy'],
         'test': ['pytest'],

@@ -24,6 +24,7 @@ ALLOWED = (
     'ROS 2 launch is not installed',  # not among the wheels
     'the sdf parser of Gazebo is not installed',  # ign sdf, gz sdf
     'this linter of ROS 2 is not installed',
+    'distributed is not installed',  # optional, and not small
     'cvxpy and clarabel are not installed',  # optional, and not small
     'no joint moves',  # files of public robots that have none
     'refused: ',  # files of public robots that are not usable

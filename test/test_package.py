@@ -86,7 +86,7 @@ PROGRAMS = {
 }
 """Programs and plugins that run, or are loaded, for the launch files."""
 
-OPTIONAL = {'coal', 'cvxpy'}
+OPTIONAL = {'coal', 'cvxpy', 'distributed'}
 """What the package imports when used, and comes with Pinocchio or by pip."""
 
 OPTIONAL_IN_TESTS = OPTIONAL | {'dartpy', 'example_robot_data', 'mcap', 'mujoco', 'setuptools'}
@@ -198,7 +198,7 @@ def test_requirements_have_what_is_imported() -> None:
     extras = setup_arguments().extras_require
     optional = {
         distribution_name(line)
-        for key in ('contact', 'matrix_inequalities', 'symbolic')
+        for key in ('contact', 'dask', 'matrix_inequalities', 'symbolic')
         for line in extras[key]
     }
     assert not missing([PACKAGE], runtime | crosscheck | optional)

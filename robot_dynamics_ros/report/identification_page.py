@@ -47,6 +47,9 @@ NORMAL = 1.96
 VAGUE = 0.3
 """Standard deviation, as part of the value, from which a parameter is called vague."""
 
+MOST_PICTURES = 6
+"""Logs of each kind whose efforts are drawn: a page of hundreds could not be opened."""
+
 _GUIDE = (
     ('Held-out data', 'were neither fitted nor used to choose anything. Only their errors tell '
      'how the model will do tomorrow; those of the training data are always smaller.'),
@@ -185,7 +188,7 @@ def _add_efforts(
 ) -> None:
     names = found.model.robot.v_names
     for kind, series in (('held-out', held_out), ('training', training)):
-        for number, log in enumerate(series, start=1):
+        for number, log in enumerate(series[:MOST_PICTURES], start=1):
             path = folder / 'plots' / f'efforts_{kind}_{number}.png'
             measures = ()
             if len(series) == 1:
@@ -199,6 +202,8 @@ def _add_efforts(
             )  # fmt: skip
             page.add_heading(f'Efforts of the {kind} data: {log.name}')
             page.add_picture(path, f'efforts of each joint over time, {kind} data')
+        if len(series) > MOST_PICTURES:
+            page.add_note(f'{len(series) - MOST_PICTURES} more logs of {kind} data are not drawn.')
 
 
 def _add_friction(

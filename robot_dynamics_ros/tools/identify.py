@@ -24,13 +24,13 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from functools import partial
 from math import inf
 import shlex
 import sys
 from typing import Any
 
 from robot_dynamics_ros.core.control.gravity import validate_gravity
-from robot_dynamics_ros.core.identification.effort_series import effort_series
 from robot_dynamics_ros.core.identification.identification import (
     ESTIMATORS,
     IdentificationOptions,
@@ -47,16 +47,17 @@ from robot_dynamics_ros.tools.identify_data import (
     add_data_arguments,
     described,
     identification_data,
+    surveyed,
 )
 from robot_dynamics_ros.tools.identify_gravity import robot_with_found_gravity
 from robot_dynamics_ros.tools.identify_output import (
     formula_table,
     IdentifyRun,
-    IdentifySeries,
     summary,
     urdf_text,
     write_results,
 )
+from robot_dynamics_ros.tools.log_work import add_work_arguments, work_on_logs
 from robot_dynamics_ros.tools.robot_arguments import add_reading_arguments, parse_xacro_args
 
 STEPS = 5
@@ -86,6 +87,7 @@ def add_parser(subparsers: Any) -> None:
         help='print the combinations of parameters that the efforts determine',
     )
     add_data_arguments(parser)
+    add_work_arguments(parser)
     _add_model_arguments(parser)
     add_gravity_argument(parser)
     parser.add_argument(
@@ -182,16 +184,24 @@ def run(args: argparse.Namespace) -> int:
     )
     data = identification_data(args, full_model)
     matched = data.matched
+    options = _options(args)
+    longest = data.training[0]
+    if len(data.training) > 1:
+        longest = max(data.training, key=lambda part: part.expected_samples)
     if args.fit_gravity:
-        robot, note = robot_with_found_gravity(matched.model, data.training, _options(args))
+        robot, note = robot_with_found_gravity(matched.model, [longest.read()], options)
         matched = replace(matched, model=robot, notes=(*matched.notes, note))
-    with Progress('identifying', STEPS) as progress:
+    with work_on_logs(args, len(data.training)) as work, Progress('identifying', STEPS) as steps:
+        survey = partial(surveyed, robot=matched.model, options=options)
+        ((cutoffs, health),) = work(survey, [longest])
         found = identify(
             matched.model,
             data.training,
             data.held_out,
-            _options(args),
-            advance=lambda _: progress.advance(),
+            options,
+            cutoffs=cutoffs,
+            work=work,
+            advance=lambda _: steps.advance(),
         )
     identified = identified_model(found.model, found.consistent.parameters)
     text = urdf_text(args.urdf, parse_xacro_args(args.xacro_arg), identified)
@@ -205,21 +215,17 @@ def run(args: argparse.Namespace) -> int:
     result = IdentifyRun(
         bags=tuple(args.logs),
         urdf=args.urdf,
-        training=tuple(described(record) for record in data.training),
-        held_out=tuple(described(record) for record in data.held_out),
+        training=tuple(described(span) for span in found.spans[0]),
+        held_out=tuple(described(span) for span in found.spans[1]),
         matched=matched,
         found=found,
         identified=identified,
         verdict=verdict_of(found, written),
         is_forced=args.force,
-        notes=(*data.notes, *matched.notes, *identified.notes),
+        notes=(*found.notes, *data.notes, *health, *matched.notes, *identified.notes),
         command=shlex.join(['robot_dynamics', *sys.argv[1:]]) if len(sys.argv) > 1 else '',
     )
-    series = IdentifySeries(
-        tuple(effort_series(found, record) for record in data.training),
-        tuple(effort_series(found, record) for record in data.held_out),
-    )
-    names = write_results(args.output, result, text, series, overwrite=args.overwrite)
+    names = write_results(args.output, result, text, overwrite=args.overwrite)
     print(summary(result))
     if args.formulas:
         print(f'\n{formula_table(result)}')

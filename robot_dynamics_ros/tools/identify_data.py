@@ -17,28 +17,90 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-import numpy as np
-
-from robot_dynamics_ros.bags.joint_log import JointLog
-from robot_dynamics_ros.bags.log_source import LogSource
 from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.identification.identification import JointRecord
+from robot_dynamics_ros.core.identification.excitation_spectrum import CutoffChoice
+from robot_dynamics_ros.core.identification.identification import (
+    IdentificationOptions,
+    training_cutoffs,
+)
+from robot_dynamics_ros.core.identification.joint_record import JointRecord, RecordSpan
 from robot_dynamics_ros.core.log_health.log_health import judge_log
 from robot_dynamics_ros.core.model.robot_model import RobotModel
-from robot_dynamics_ros.report.progress import Progress
 from robot_dynamics_ros.tools.joint_matching import MatchedJoints
 from robot_dynamics_ros.tools.log_arguments import add_log_arguments, open_logs
+from robot_dynamics_ros.tools.log_reader import LogReader
 
 TRAINING_PART = 2.0 / 3.0
 """Of every log, if nothing is said about training and test."""
 
 FEWEST = 20
 """Samples of a part of a log."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogPart:
+    """
+    A part of a log, read when it is needed.
+
+    Attributes
+    ----------
+    reader : LogReader
+        Reads the log.
+    name : str
+        The log.
+    span : tuple of float, or None
+        The part that is fitted [s]; None for two thirds.
+    is_held_out : bool
+        Whether what comes after that part is meant.
+    leaves_rest : bool
+        Whether something must come after it.
+    purpose : str
+        For messages.
+
+    """
+
+    reader: LogReader
+    name: str
+    span: tuple[float, float] | None
+    is_held_out: bool = False
+    leaves_rest: bool = False
+    purpose: str = 'to verify with'
+
+    @property
+    def expected_samples(self) -> int:
+        """Return about how many samples the log has."""
+        return self.reader.expected_samples(self.name)
+
+    def read(self) -> JointRecord:
+        """
+        Return the part.
+
+        Raises
+        ------
+        BagError
+            If the log cannot be read, or lacks a joint.
+        ConfigurationError
+            If efforts are missing, or too little is left.
+
+        """
+        record = self.reader.read(self.name)
+        duration = float(record.stamps[-1] - record.stamps[0])
+        start, stop = self.span or (0.0, TRAINING_PART * duration)
+        if self.leaves_rest:
+            # Before the part is looked at, so that the error is the one that helps.
+            _cut(record, start, stop, 'to fit (--train)')
+            if stop > duration:
+                raise ConfigurationError(
+                    f'--train takes all of {record.name}, which lasts {duration:.4g} s: '
+                    'nothing is left to verify with; shorten it, or name a log with --test'
+                )
+        if self.is_held_out:
+            start, stop = stop, inf
+        return _cut(record, start, stop, self.purpose)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,16 +112,16 @@ class IdentificationData:
     ----------
     matched : MatchedJoints
         The model, and how its joints were matched.
-    training, held_out : tuple of JointRecord
+    training, held_out : tuple of LogPart
         Parts of logs, efforts converted to torques.
     notes : tuple of str
-        What a reader should know about the logs.
+        What a reader should know about the efforts.
 
     """
 
     matched: MatchedJoints
-    training: tuple[JointRecord, ...]
-    held_out: tuple[JointRecord, ...]
+    training: tuple[LogPart, ...]
+    held_out: tuple[LogPart, ...]
     notes: tuple[str, ...]
 
 
@@ -113,14 +175,14 @@ def time_span(text: str) -> tuple[float, float]:
 
 def identification_data(args: argparse.Namespace, model: RobotModel) -> IdentificationData:
     """
-    Read the logs that the arguments name.
+    Find the logs that the arguments name; all but the first are opened when they are read.
 
     Raises
     ------
     BagError
-        If a log cannot be read, or lacks a joint that the first one has.
+        If the first log cannot be read.
     ConfigurationError
-        If joints cannot be matched, efforts are missing, or a part is too short.
+        If joints cannot be matched.
     ModelError
         If the model cannot be built with these joints held.
 
@@ -129,60 +191,45 @@ def identification_data(args: argparse.Namespace, model: RobotModel) -> Identifi
     has_rest = 'rest' in args.test
     if others and has_rest:
         raise ConfigurationError('--test takes either logs or "rest"')
-    training: list[JointRecord] = []
-    held_out: list[JointRecord] = []
-    notes: list[str] = []
-    opened = open_logs(args, model, args.lock)
-    for name, source in zip(args.logs, opened.sources):
-        log, record = _read(name, source)
-        notes += log.notes
-        start, stop = args.train or (0.0, inf if others else TRAINING_PART * log.duration)
-        training.append(_cut(record, start, stop, 'to fit (--train)'))
-        if has_rest:
-            if stop > log.duration:
-                raise ConfigurationError(
-                    f'--train takes all of {record.name}, which lasts {log.duration:.4g} s: '
-                    'nothing is left to verify with; shorten it, or name a log with --test'
-                )
-            held_out.append(_cut(record, stop, inf, 'to verify with'))
-    if others:
-        named = argparse.Namespace(**{**vars(args), 'logs': others})
-        for name, source in zip(others, open_logs(named, model, args.lock).sources):
-            log, record = _read(name, source)
-            notes += log.notes
-            held_out.append(_cut(record, 0.0, inf, 'to verify with'))
-    notes += [opened.meaning.sentence, *_health(training, opened.matched.model)]
-    return IdentificationData(
-        opened.matched, tuple(training), tuple(held_out), tuple(dict.fromkeys(notes))
+    first = argparse.Namespace(**{**vars(args), 'logs': args.logs[:1]})
+    opened = open_logs(first, model, args.lock)
+    reader = LogReader.of(first, opened)
+    span = args.train or ((0.0, inf) if others else None)
+    training = tuple(
+        LogPart(reader, name, span, leaves_rest=has_rest, purpose='to fit (--train)')
+        for name in args.logs
     )
+    held_out = tuple(
+        LogPart(reader, name, span, is_held_out=True, leaves_rest=True) for name in args.logs
+    )
+    if others:
+        held_out = tuple(LogPart(reader, name, (0.0, inf)) for name in others)
+    return IdentificationData(opened.matched, training, held_out, (opened.meaning.sentence,))
 
 
-def described(record: JointRecord) -> dict[str, Any]:
+def surveyed(
+    part: LogPart, robot: RobotModel, options: IdentificationOptions
+) -> tuple[CutoffChoice, tuple[str, ...]]:
+    """
+    Return the cutoffs for all logs from the longest one, and what is wrong or odd about it.
+
+    Raises
+    ------
+    BagError, ConfigurationError
+        As `LogPart.read` and `training_cutoffs`.
+
+    """
+    record = part.read()
+    health = judge_log(
+        record.stamps, record.position, record.velocity, record.effort, robot.joint_names
+    )
+    cutoffs = training_cutoffs(record, robot, options)
+    return cutoffs, (*health.faults, *health.warnings)
+
+
+def described(span: RecordSpan) -> dict[str, Any]:
     """Return what the report says of a part of a log."""
-    return {
-        'bag': record.name,
-        'start': float(record.stamps[0]),
-        'stop': float(record.stamps[-1]),
-        'samples': len(record.stamps),
-    }
-
-
-def _read(name: str, source: LogSource) -> tuple[JointLog, JointRecord]:
-    with Progress(f'reading {source.name}') as progress:
-        log = source.read(advance=progress.advance)
-    effort = log.effort
-    if effort is None:
-        raise ConfigurationError(
-            f'{source.name}: {log.topic} has no effort; an identification needs measured efforts'
-        )
-    silent = [
-        name for name, column in zip(log.joint_names, effort.T) if not np.isfinite(column).any()
-    ]
-    if silent:
-        raise ConfigurationError(
-            f'{source.name}: {log.topic} has no effort of {", ".join(silent)}'
-        )
-    return log, JointRecord(name, log.stamps, log.position, log.velocity, effort)
+    return {'bag': span.name, 'start': span.start, 'stop': span.stop, 'samples': span.samples}
 
 
 def _cut(record: JointRecord, start: float, stop: float, purpose: str) -> JointRecord:
@@ -193,12 +240,3 @@ def _cut(record: JointRecord, start: float, stop: float, purpose: str) -> JointR
             f'it runs from 0 to {record.stamps[-1]:.4g} s'
         )
     return part
-
-
-def _health(training: Sequence[JointRecord], model: RobotModel) -> list[str]:
-    """Return what is wrong or odd about the longest training data, whatever the model says."""
-    longest = max(training, key=lambda record: len(record.stamps))
-    health = judge_log(
-        longest.stamps, longest.position, longest.velocity, longest.effort, model.joint_names
-    )  # fmt: skip
-    return [*health.faults, *health.warnings]

@@ -23,11 +23,8 @@ import numpy as np
 
 from robot_dynamics_ros.core.identification.excitation_spectrum import chosen_cutoff
 from robot_dynamics_ros.core.identification.gravity_direction import gravity_direction
-from robot_dynamics_ros.core.identification.identification import (
-    IdentificationOptions,
-    JointRecord,
-    prepared_record,
-)
+from robot_dynamics_ros.core.identification.identification import IdentificationOptions
+from robot_dynamics_ros.core.identification.joint_record import JointRecord, prepared_record
 from robot_dynamics_ros.core.identification.joint_samples import joint_samples
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.report.progress import Progress

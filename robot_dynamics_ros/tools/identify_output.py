@@ -23,7 +23,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-from robot_dynamics_ros.core.identification.effort_series import EffortSeries
 from robot_dynamics_ros.core.identification.identification import Identification
 from robot_dynamics_ros.core.identification.identification_model import linear_joints
 from robot_dynamics_ros.core.identification.identified_model import (
@@ -124,26 +123,10 @@ def urdf_text(path: str, xacro_args: Mapping[str, str], identified: IdentifiedMo
     )
 
 
-@dataclass(frozen=True, eq=False)
-class IdentifySeries:
-    """
-    Efforts of the logs over time.
-
-    Attributes
-    ----------
-    training, held_out : tuple of EffortSeries
-
-    """
-
-    training: tuple[EffortSeries, ...]
-    held_out: tuple[EffortSeries, ...]
-
-
 def write_results(
     folder: str | Path,
     run: IdentifyRun,
     urdf: str,
-    series: IdentifySeries,
     *,
     overwrite: bool = False,
 ) -> list[str]:
@@ -176,8 +159,8 @@ def write_results(
             run.found,
             run.verdict,
             run.identified,
-            training=series.training,
-            held_out=series.held_out,
+            training=run.found.series[0],
+            held_out=run.found.series[1],
             title=f'Identified model of {run.matched.model.name}',
             facts=_facts(run),
             notes=run.notes,

@@ -24,7 +24,7 @@ import numpy as np
 from robot_dynamics_ros.bags.log_source import LogSource
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.excitation_spectrum import chosen_cutoff, CutoffChoice
-from robot_dynamics_ros.core.identification.identification import JointRecord, prepared_record
+from robot_dynamics_ros.core.identification.joint_record import JointRecord, prepared_record
 from robot_dynamics_ros.core.identification.joint_samples import joint_samples, JointSamples
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.report.progress import Progress

@@ -55,10 +55,7 @@ from robot_dynamics_ros.core.identification.least_squares import (
     weighted_least_squares,
 )
 from robot_dynamics_ros.core.identification.regression_rows import RegressionRows
-from robot_dynamics_ros.core.identification.triangular_factors import (
-    accumulated,
-    TriangularFactors,
-)
+from robot_dynamics_ros.core.identification.triangular_factors import TriangularFactors
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 
 WIDTHS = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.13, 0.2)
@@ -89,6 +86,13 @@ class Folds:
 
     model: IdentificationModel
     parts: tuple[TriangularFactors, ...]
+
+    def merged(self, others: Iterable[Folds]) -> Folds:
+        """Return folds that hold those of several logs, each its own part of every log."""
+        parts = list(self.parts)
+        for other in others:
+            parts = [mine.merged([its]) for mine, its in zip(parts, other.parts)]
+        return Folds(self.model, tuple(parts))
 
     def whole(self) -> TriangularFactors:
         """Return the factors of all folds."""
@@ -129,12 +133,35 @@ def folds_of(
         Number of folds.
 
     """
-    total = sum(len(block.stamps) for block in rows)
-    edges = np.linspace(0, total, count + 1).astype(int)
-    parts = []
-    for start, stop in zip(edges[:-1], edges[1:]):
-        cut = _cut(rows, int(start), int(stop))
-        parts.append(accumulated(cut, model.columns_of_joint, model.base.rank))
+    return streamed_folds(model, rows, sum(len(block.stamps) for block in rows), count)
+
+
+def streamed_folds(
+    model: IdentificationModel, rows: Iterable[RegressionRows], total: int, count: int = FOLDS
+) -> Folds:
+    """
+    Cut rows into contiguous folds as they come, so that none is kept.
+
+    Parameters
+    ----------
+    model : IdentificationModel
+        Whose regressor the rows hold.
+    rows : iterable of RegressionRows
+        The training data, in the order of time.
+    total : int
+        Number of rows that will come.
+    count : int
+        Number of folds.
+
+    """
+    edges = np.linspace(0, total, count + 1).astype(int).tolist()
+    parts = count * [TriangularFactors.empty(model.columns_of_joint, model.base.rank)]
+    passed = 0
+    for block in rows:
+        for k, (start, stop) in enumerate(zip(edges[:-1], edges[1:])):
+            for piece in _cut([block], start - passed, stop - passed):
+                parts[k] = parts[k].with_rows(piece)
+        passed += len(block.stamps)
     return Folds(model, tuple(parts))
 
 

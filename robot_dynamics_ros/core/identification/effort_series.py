@@ -16,19 +16,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import frozen, Matrix, Vector
-from robot_dynamics_ros.core.identification.identification import (
-    Identification,
-    JointRecord,
-    prepared_record,
-)
+from robot_dynamics_ros.core.identification.joint_record import JointRecord, prepared_record
 from robot_dynamics_ros.core.identification.joint_samples import joint_samples
-from robot_dynamics_ros.core.identification.regression_rows import regression_rows
+from robot_dynamics_ros.core.identification.regression_rows import (
+    regression_rows,
+    RegressionRows,
+)
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.core.identification.identification import Identification
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,13 +87,39 @@ def effort_series(found: Identification, record: JointRecord) -> EffortSeries:
         record.stamps, record.position, record.velocity, record.effort, cutoffs.motion_cutoff
     )
     rows = list(regression_rows(model, samples, cutoffs.cutoff))
+    speed = np.abs(samples.v).max(axis=0)
     prior = model.base.to_base(model.prior)
+    return series_of_rows(record.name, rows, found.consistent.base, prior, speed)
+
+
+def series_of_rows(
+    name: str,
+    rows: Sequence[RegressionRows],
+    identified: Vector,
+    described: Vector,
+    largest_speed: Vector,
+) -> EffortSeries:
+    """
+    Return the efforts of rows of one log.
+
+    Parameters
+    ----------
+    name : str
+        Of the log.
+    rows : sequence of RegressionRows
+        In the order of time.
+    identified, described : ndarray, shape (rank,)
+        Base parameters of the two models.
+    largest_speed : ndarray, shape (nv,)
+        Of each joint [rad/s | m/s].
+
+    """
     return EffortSeries(
-        record.name,
+        name,
         frozen(np.concatenate([block.stamps for block in rows])),
         frozen(np.concatenate([block.tau for block in rows])),
-        frozen(np.concatenate([block.regressor @ found.consistent.base for block in rows])),
-        frozen(np.concatenate([block.regressor @ prior for block in rows])),
+        frozen(np.concatenate([block.regressor @ identified for block in rows])),
+        frozen(np.concatenate([block.regressor @ described for block in rows])),
         np.concatenate([block.use for block in rows]),
-        frozen(np.abs(samples.v).max(axis=0)),
+        frozen(largest_speed),
     )

@@ -29,12 +29,14 @@ From logs to a verified model: the whole identification, in order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import as_finite, Matrix, Vector
+from robot_dynamics_ros.core.arrays import frozen, Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.consistent_fit import consistent_fit, ConsistentFit
 from robot_dynamics_ros.core.identification.covariance import base_covariance, BaseCovariance
@@ -42,10 +44,12 @@ from robot_dynamics_ros.core.identification.cross_validation import (
     candidates_of,
     choose_prior_weight,
     choose_structure,
-    columns_among,
-    folds_of,
+    Folds,
+    StructureChoice,
 )
 from robot_dynamics_ros.core.identification.effort_delay import effort_delay
+from robot_dynamics_ros.core.identification.effort_series import EffortSeries, series_of_rows
+from robot_dynamics_ros.core.identification.effort_sums import summed
 from robot_dynamics_ros.core.identification.excitation_spectrum import (
     chosen_cutoff,
     CutoffChoice,
@@ -56,21 +60,32 @@ from robot_dynamics_ros.core.identification.identification_model import (
     IdentificationModel,
 )
 from robot_dynamics_ros.core.identification.joint_columns import Coupling, ModelStructure
-from robot_dynamics_ros.core.identification.joint_samples import joint_samples, JointSamples
+from robot_dynamics_ros.core.identification.joint_record import (
+    JointRecord,
+    prepared_record,
+    RecordSource,
+    RecordSpan,
+)
 from robot_dynamics_ros.core.identification.least_squares import (
     huber_least_squares,
     LinearFit,
+    one_more_round,
     ordinary_least_squares,
     weighted_least_squares,
+)
+from robot_dynamics_ros.core.identification.log_parts import (
+    damped_part,
+    held_out_part,
+    HeldOutPart,
+    LogFilter,
+    training_part,
+    TrainingPart,
 )
 from robot_dynamics_ros.core.identification.regression_rows import (
     regression_rows,
     RegressionRows,
 )
-from robot_dynamics_ros.core.identification.triangular_factors import (
-    accumulated,
-    TriangularFactors,
-)
+from robot_dynamics_ros.core.identification.triangular_factors import accumulated
 from robot_dynamics_ros.core.identification.verdict import (
     check_bodies,
     check_condition,
@@ -86,56 +101,29 @@ from robot_dynamics_ros.core.identification.verdict import (
     measured_agreement,
     Verdict,
 )
-from robot_dynamics_ros.core.model.description import JointType
 from robot_dynamics_ros.core.model.robot_model import RobotModel
-from robot_dynamics_ros.core.signals.zero_phase import bridge_missing, ZeroPhaseFilter
+
+__all__ = [
+    'ESTIMATORS',
+    'Identification',
+    'IdentificationOptions',
+    'JointRecord',
+    'Work',
+    'identify',
+    'prepared_record',
+    'verdict_of',
+]
 
 ESTIMATORS = ('huber', 'wls', 'ols')
 
+MOST_ROWS = 40_000
+"""Rows of all logs together that are kept for what looks at single errors."""
 
-@dataclass(frozen=True, eq=False)
-class JointRecord:
-    """
-    One contiguous log, in the joint order of the robot.
+FEWEST_ROWS = 400
+"""Of a log that keeps some: below it, other logs keep theirs."""
 
-    Attributes
-    ----------
-    name : str
-        What the user calls it.
-    stamps : ndarray, shape (n,)
-        Strictly increasing times [s].
-    position : ndarray, shape (n, nv)
-        [rad | m]
-    velocity : ndarray, shape (n, nv), or None
-        [rad/s | m/s]
-    effort : ndarray, shape (n, nv)
-        [N m | N]; NaN where missing.
-
-    """
-
-    name: str
-    stamps: Vector
-    position: Matrix
-    velocity: Matrix | None
-    effort: Matrix
-
-    def between(self, start: float, stop: float) -> JointRecord:
-        """Return the part with ``start <= stamp < stop``."""
-        part = slice(*np.searchsorted(self.stamps, [start, stop]))
-        velocity = None if self.velocity is None else self.velocity[part]
-        return JointRecord(
-            self.name, self.stamps[part], self.position[part], velocity, self.effort[part]
-        )
-
-    def with_efforts_moved(self, delay: float) -> JointRecord:
-        """Return the log with efforts that were stamped `delay` too late moved back [s]."""
-        if delay == 0.0:
-            return self
-        times = self.stamps + delay
-        known = (times >= self.stamps[0]) & (times <= self.stamps[-1])
-        moved = [np.interp(times, self.stamps, column) for column in self.effort.T]
-        effort = np.where(known[:, None], np.column_stack(moved), np.nan)
-        return replace(self, effort=effort)
+Work = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
+"""Does something with each item, as `map` does: in this order, maybe in other processes."""
 
 
 @dataclass(frozen=True)
@@ -207,6 +195,12 @@ class Identification:
         Error of a fit under each direction of gravity.
     efforts : tuple of ndarray
         Filtered efforts of the held-out (or else training) rows: by the description and measured.
+    spans : tuple of tuple of RecordSpan
+        What was fitted, and what was held out.
+    series : tuple of tuple of EffortSeries
+        Of the same.
+    notes : tuple of str
+        Of the logs.
 
     """
 
@@ -224,34 +218,47 @@ class Identification:
     effort_delay: float
     gravity_errors: dict[tuple[float, ...], float]
     efforts: tuple[Matrix, Matrix]
+    spans: tuple[tuple[RecordSpan, ...], tuple[RecordSpan, ...]]
+    series: tuple[tuple[EffortSeries, ...], tuple[EffortSeries, ...]]
+    notes: tuple[str, ...]
 
 
 def identify(
     robot: RobotModel,
-    training: Sequence[JointRecord],
-    held_out: Sequence[JointRecord],
+    training: Sequence[RecordSource],
+    held_out: Sequence[RecordSource],
     options: IdentificationOptions | None = None,
     *,
+    cutoffs: CutoffChoice | None = None,
+    work: Work = map,
     advance: Callable[[str], None] | None = None,
 ) -> Identification:
     """
     Identify a robot.
 
+    Memory does not grow with the number of logs: of each one only what `log_parts` says is kept.
+
     Parameters
     ----------
     robot : RobotModel
         The prior, with the joints of the logs in their order, without payload.
-    training : sequence of JointRecord
-        Data to choose and fit with.
-    held_out : sequence of JointRecord
+    training : sequence of RecordSource
+        Data to choose and fit with: a `JointRecord`, or where to read one.
+    held_out : sequence of RecordSource
         Data to judge with; nothing else is done with them.
     options : IdentificationOptions, optional
         Choices.
+    cutoffs : CutoffChoice, optional
+        What `training_cutoffs` returns, where it is known already.
+    work : callable, optional
+        Does the work on each log; by default one after the other, here.
     advance : callable, optional
         Called with the name of each step before it begins, for a progress display.
 
     Raises
     ------
+    BagError
+        If a log cannot be read.
     ConfigurationError
         If an option is unknown, or a log is too short or does not move.
     ModelError
@@ -263,43 +270,66 @@ def identify(
     options = options or IdentificationOptions()
     tell = advance or (lambda name: None)
     _check_options(robot, options)
-    training = [prepared_record(robot, record, options.effort_delay) for record in training]
-    held_out = [prepared_record(robot, record, options.effort_delay) for record in held_out]
     tell('filtering')
-    longest = max(training, key=lambda record: len(record.stamps))
-    cutoffs = chosen_cutoff(longest.stamps, longest.position, options.cutoff)
-    samples = [_samples(record, cutoffs, options.standstill) for record in training]
+    longest = max(training, key=lambda source: source.expected_samples)
+    cutoffs = cutoffs or training_cutoffs(longest, robot, options)
+    how = LogFilter(cutoffs, options.standstill, options.effort_delay)
     tell('choosing the friction')
-    model, rows, structure_errors, weight, prior_errors = _chosen(
-        robot, samples, cutoffs, options, tell
+    candidates, forms = _candidates(robot, options)
+    parts: list[TrainingPart] = list(
+        work(partial(training_part, model=candidates, how=how), _with_shares(training))
     )
+    choice = _structure(candidates, parts, forms)
+    weight, prior_errors = _prior_weight(choice.folds, options, tell)
     tell('fitting')
-    factors = accumulated(rows, model.columns_of_joint, model.base.rank)
-    linear = _linear_fit(rows, factors, options.estimator)
+    model = choice.model
+    kept = [_kept_rows(model, part, cutoffs) for part in parts]
+    rows = [block for blocks in kept for block in blocks]
+    linear, covariance = _linear_fit(
+        model, choice.folds, parts, rows, options.estimator,
+        lambda fit: list(work(partial(damped_part, model=model, how=how, fit=fit), training)),
+    )  # fmt: skip
     consistent = consistent_fit(model, linear, weight)
     tell('judging')
-    measures = _held_out_measures(model, linear, consistent, held_out, cutoffs)
-    judged = [_rows(model, _samples(r, cutoffs, 0.0), cutoffs) for r in held_out] or [rows]
-    together = [block for blocks in judged for block in blocks]
-    described = np.concatenate(
-        [block.regressor @ model.base.to_base(model.prior) for block in together]
-    )
+    bases = {
+        'identified': consistent.base,
+        'plain': linear.base,
+        'description': model.base.to_base(model.prior),
+    }
+    judge = partial(held_out_part, model=model, how=how, bases=bases)
+    judged: list[HeldOutPart] = list(work(judge, _with_shares(held_out)))
+    drawn = _training_series(parts, kept, bases)
+    verifying = tuple(part.series for part in judged)
     return Identification(
         model=model,
         options=options,
         cutoffs=cutoffs,
         linear=linear,
-        covariance=base_covariance(rows, linear),
+        covariance=covariance,
         consistent=consistent,
         prior_weight=weight,
-        structure_errors=structure_errors,
+        structure_errors=choice.errors,
         prior_errors=prior_errors,
         training=_agreement(model, rows, consistent.base),
-        held_out=measures,
+        held_out=_measures(judged, model.robot.v_names),
         effort_delay=effort_delay(rows, 1.0 / linear.spread),
-        gravity_errors=gravity_errors(robot, samples),
-        efforts=(described, np.concatenate([block.tau for block in together])),
+        gravity_errors=gravity_errors(robot, [s for part in parts for s in part.kept]),
+        efforts=(
+            np.concatenate([one.described for one in verifying or drawn]),
+            np.concatenate([one.measured for one in verifying or drawn]),
+        ),
+        spans=(tuple(part.span for part in parts), tuple(part.span for part in judged)),
+        series=(drawn, verifying),
+        notes=_notes(parts, judged),
     )
+
+
+def training_cutoffs(
+    source: RecordSource, robot: RobotModel, options: IdentificationOptions
+) -> CutoffChoice:
+    """Return the cutoffs for all logs, from the longest one; errors as of `identify`."""
+    record = prepared_record(robot, source.read(), options.effort_delay)
+    return chosen_cutoff(record.stamps, record.position, options.cutoff)
 
 
 def verdict_of(found: Identification, written: RobotModel) -> Verdict:
@@ -347,68 +377,95 @@ def _check_options(robot: RobotModel, options: IdentificationOptions) -> None:
         raise ConfigurationError('identify the robot without a payload in its model')
 
 
-def prepared_record(robot: RobotModel, record: JointRecord, delay: float) -> JointRecord:
-    """Return a log with continuous joints that count their turns and efforts moved back."""
-    shape = (len(record.stamps), robot.nv)
-    position = np.array(as_finite('position', record.position, shape))
-    for joint in robot.joints:
-        if joint.type is JointType.CONTINUOUS and joint.mimic is None:
-            position[:, joint.q_index] = np.unwrap(position[:, joint.q_index])
-    return replace(record, position=position).with_efforts_moved(delay)
+def _with_shares(sources: Sequence[RecordSource]) -> list[tuple[RecordSource, int]]:
+    """Return each log with the number of rows that it may keep."""
+    count = len(sources)
+    keeping = max(1, min(count, MOST_ROWS // FEWEST_ROWS))
+    chosen = set(np.linspace(0, count - 1, keeping).round().astype(int).tolist())
+    share = MOST_ROWS // keeping
+    return [(source, share if k in chosen else 0) for k, source in enumerate(sources)]
 
 
-def _samples(record: JointRecord, cutoffs: CutoffChoice, standstill: float) -> JointSamples:
-    samples = joint_samples(
-        record.stamps, record.position, record.velocity, record.effort, cutoffs.motion_cutoff
-    )
-    return samples.without_standstill(standstill) if standstill else samples
-
-
-def _rows(
-    model: IdentificationModel, samples: JointSamples, cutoffs: CutoffChoice
-) -> list[RegressionRows]:
-    return list(regression_rows(model, samples, cutoffs.cutoff))
-
-
-def _chosen(
-    robot: RobotModel,
-    samples: Sequence[JointSamples],
-    cutoffs: CutoffChoice,
-    options: IdentificationOptions,
-    tell: Callable[[str], None],
-) -> tuple[IdentificationModel, list[RegressionRows], dict[str, float], float, dict[float, float]]:
-    """Return the model with its rows, and what cross-validation found on the way."""
+def _candidates(
+    robot: RobotModel, options: IdentificationOptions
+) -> tuple[IdentificationModel, tuple[str, ...]]:
+    """Return the model with the columns of all candidates, and the forms of friction to try."""
     automatic = options.friction == 'auto'
     largest = 'stribeck' if automatic else options.friction
     structure = ModelStructure(largest, options.offset, options.rotor_inertia, options.couplings)
-    errors: dict[str, float] = {}
     if largest in ('none', 'viscous'):
-        model = identification_model(robot, structure)
-        rows = [block for part in samples for block in _rows(model, part, cutoffs)]
-        folds = folds_of(model, rows)
-    else:
-        candidates = candidates_of(robot, structure)
-        rows = [block for part in samples for block in _rows(candidates, part, cutoffs)]
-        forms = ('coulomb', 'stribeck') if automatic else (largest,)
-        choice = choose_structure(folds_of(candidates, rows), forms)
-        model, folds, errors = choice.model, choice.folds, choice.errors
-        columns = columns_among(candidates, model)
-        rows = [RegressionRows(b.stamps, b.regressor[:, :, columns], b.tau, b.use) for b in rows]
+        return identification_model(robot, structure), ()
+    return candidates_of(robot, structure), ('coulomb', 'stribeck') if automatic else (largest,)
+
+
+def _kept_rows(
+    model: IdentificationModel, part: TrainingPart, cutoffs: CutoffChoice
+) -> list[RegressionRows]:
+    return [block for s in part.kept for block in regression_rows(model, s, cutoffs.cutoff)]
+
+
+def _training_series(
+    parts: Sequence[TrainingPart],
+    kept: Sequence[Sequence[RegressionRows]],
+    bases: Mapping[str, Vector],
+) -> tuple[EffortSeries, ...]:
+    """Return the efforts of the rows that are kept, of logs that keep some."""
+    models = bases['identified'], bases['description']
+    return tuple(
+        series_of_rows(part.span.name, blocks, *models, part.largest_speed)
+        for part, blocks in zip(parts, kept)
+        if blocks
+    )
+
+
+def _notes(parts: Sequence[TrainingPart], judged: Sequence[HeldOutPart]) -> tuple[str, ...]:
+    notes = [note for part in parts for note in part.notes]
+    notes += [note for part in judged for note in part.notes]
+    return tuple(dict.fromkeys(notes))
+
+
+def _structure(
+    candidates: IdentificationModel, parts: Sequence[TrainingPart], forms: Sequence[str]
+) -> StructureChoice:
+    folds = parts[0].folds.merged(part.folds for part in parts[1:])
+    folds = Folds(candidates, folds.parts)  # the object at hand, not one that came back
+    return choose_structure(folds, forms) if forms else StructureChoice(candidates, folds, {})
+
+
+def _prior_weight(
+    folds: Folds, options: IdentificationOptions, tell: Callable[[str], None]
+) -> tuple[float, dict[float, float]]:
     if options.prior_weight is not None:
-        return model, rows, errors, options.prior_weight, {}
+        return options.prior_weight, {}
     tell('choosing the weight of the prior')
-    weight, prior_errors = choose_prior_weight(folds)
-    return model, rows, errors, weight, prior_errors
+    return choose_prior_weight(folds)
 
 
 def _linear_fit(
-    rows: Sequence[RegressionRows], factors: TriangularFactors, estimator: str
-) -> LinearFit:
-    if estimator == 'ols':
-        return ordinary_least_squares(factors)
-    if estimator == 'wls':
-        return weighted_least_squares(factors)
-    return huber_least_squares(rows, factors)
+    model: IdentificationModel,
+    folds: Folds,
+    parts: Sequence[TrainingPart],
+    rows: Sequence[RegressionRows],
+    estimator: str,
+    damp: Callable[[LinearFit], list[Any]],
+) -> tuple[LinearFit, BaseCovariance]:
+    """Return the fit to all rows, and its covariance from those that are kept."""
+    every, kept = sum(part.rows for part in parts), sum(part.kept_rows for part in parts)
+    at_hand = accumulated(rows, model.columns_of_joint, model.base.rank)
+    factors = at_hand if kept == every else folds.whole()
+    if estimator == 'huber':
+        linear = huber_least_squares(rows, at_hand)
+        covariance = base_covariance(rows, linear)
+        if kept < every:
+            first, *others = damp(linear)
+            linear = one_more_round(linear, first.merged(others))
+    else:
+        fit = ordinary_least_squares if estimator == 'ols' else weighted_least_squares
+        linear = fit(factors)
+        covariance = base_covariance(rows, replace(linear, factors=at_hand))
+    # Information adds up over samples.
+    share = kept / every
+    return linear, replace(covariance, matrix=frozen(covariance.matrix * share))
 
 
 def _agreement(
@@ -420,48 +477,15 @@ def _agreement(
     return measured_agreement(model.robot.v_names, measured, predicted, use)
 
 
-def _held_out_measures(
-    model: IdentificationModel,
-    linear: LinearFit,
-    consistent: ConsistentFit,
-    held_out: Sequence[JointRecord],
-    cutoffs: CutoffChoice,
+def _measures(
+    judged: Sequence[HeldOutPart], joint_names: Sequence[str]
 ) -> dict[str, dict[str, Measure]]:
-    if not held_out:
+    if not judged:
         return {}
-    bases = {
-        'identified': consistent.base,
-        'plain': linear.base,
-        'description': model.base.to_base(model.prior),
-    }
-    rows = [block for r in held_out for block in _rows(model, _samples(r, cutoffs, 0.0), cutoffs)]
-    at_stamps = [_at_stamps(record, cutoffs) for record in held_out]
-    samples = [part for part, _, _ in at_stamps]
-    q, v, a, use = (
-        np.concatenate([getattr(part, name) for part in samples])
-        for name in ('q', 'v', 'a', 'use')
-    )
-    filtered = np.concatenate([tau for _, tau, _ in at_stamps])
-    raw = np.concatenate([tau for _, _, tau in at_stamps])
-    names = model.robot.v_names
-    measures = {}
-    for whose, base in bases.items():
-        predicted = model.base_efforts(base, q, v, a)
-        measures[whose] = {
-            'filtered': _agreement(model, rows, base),
-            'filtered effort': measured_agreement(names, filtered, predicted, use),
-            'raw effort': measured_agreement(names, raw, predicted, use),
+    return {
+        whose: {
+            against: summed(part.sums[whose][against] for part in judged).measure(joint_names)
+            for against in measures
         }
-    return measures
-
-
-def _at_stamps(record: JointRecord, cutoffs: CutoffChoice) -> tuple[JointSamples, Matrix, Matrix]:
-    """Return every sample of a log, its filtered efforts and its efforts as they are."""
-    samples = joint_samples(
-        record.stamps, record.position, record.velocity, record.effort,
-        cutoffs.motion_cutoff, rate=np.inf,
-    )  # fmt: skip
-    kept = np.searchsorted(record.stamps, samples.stamps)
-    bridged = bridge_missing(record.stamps, record.effort)
-    filtered = ZeroPhaseFilter(cutoffs.cutoff).filtered(record.stamps, bridged)
-    return samples, filtered[kept], bridged[kept]
+        for whose, measures in judged[0].sums.items()
+    }

@@ -119,35 +119,53 @@ def regression_rows(
         If a sample is not finite.
 
     """
-    count = len(samples.stamps)
-    blocks = max(1, -(-count // BLOCK))
-    edges = np.linspace(0, count, blocks + 1).astype(int)
     step = _decimation(samples.stamps, cutoff)
-    for start, stop in zip(edges[:-1], edges[1:]):
-        part = samples.picked(slice(int(start), int(stop)))
-        regressor = model.regressor(part.q, part.v, part.a)
-        tau, use = part.tau, part.use
-        if cutoff is not None:
-            regressor = _filtered_columns(model, part.stamps, regressor, cutoff)
-            tau = ZeroPhaseFilter(cutoff).filtered(part.stamps, tau)
-            use = use & np.isfinite(tau)
-            tau = np.where(np.isfinite(tau), tau, 0.0)
-        yield RegressionRows(part.stamps[::step], regressor[::step], tau[::step], use[::step])
+    for part in block_slices(samples):
+        yield _rows_of(model, samples.picked(part), cutoff, step)
         if advance is not None:
-            advance(int(stop - start))
+            advance(part.stop - part.start)
+
+
+def block_slices(samples: JointSamples) -> list[slice]:
+    """Return the blocks that are worked on together."""
+    count = len(samples.stamps)
+    edges = np.linspace(0, count, max(1, -(-count // BLOCK)) + 1).astype(int)
+    return [slice(int(start), int(stop)) for start, stop in zip(edges[:-1], edges[1:])]
+
+
+def rows_in_blocks(samples: JointSamples, cutoff: float | None) -> list[int]:
+    """Return how many rows `regression_rows` makes of each block."""
+    step = _decimation(samples.stamps, cutoff)
+    return [-(-(part.stop - part.start) // step) for part in block_slices(samples)]
+
+
+def _rows_of(
+    model: LinearModel, part: JointSamples, cutoff: float | None, step: int
+) -> RegressionRows:
+    """Return the rows of one block; they share no memory with what was decimated."""
+    regressor = model.regressor(part.q, part.v, part.a)
+    if cutoff is None:
+        return RegressionRows(part.stamps, regressor, part.tau, part.use)
+    regressor = _filtered_columns(model, part.stamps, regressor, cutoff, step)
+    tau = ZeroPhaseFilter(cutoff).filtered(part.stamps, part.tau)[::step]
+    use = part.use[::step] & np.isfinite(tau)
+    tau = np.where(np.isfinite(tau), tau, 0.0)
+    return RegressionRows(part.stamps[::step].copy(), regressor, tau, use)
 
 
 def _filtered_columns(
-    model: LinearModel, stamps: Vector, regressor: Matrix, cutoff: float
+    model: LinearModel, stamps: Vector, regressor: Matrix, cutoff: float, step: int
 ) -> Matrix:
-    """Return the filtered columns; those that are zero for a joint are left out of the work."""
+    """Return every `step`-th row, filtered; columns that are zero for a joint cost nothing."""
     present = [(j, k) for j, of_joint in enumerate(model.columns_of_joint) for k in of_joint]
     joints, columns = np.array(present, dtype=np.intp).T
+    moving = np.array(
+        [np.any(regressor[:, j, k] != 0.0) for j, k in zip(joints, columns)], dtype=bool
+    )
+    joints, columns = joints[moving], columns[moving]
     used = regressor[:, joints, columns]
-    moving = np.flatnonzero(np.any(used != 0.0, axis=0))
-    filtered = np.zeros_like(used)
-    filtered[:, moving] = ZeroPhaseFilter(cutoff).filtered(stamps, used[:, moving])
-    result = np.zeros_like(regressor)
+    filtered = ZeroPhaseFilter(cutoff).filtered(stamps, used)[::step]
+    result = np.zeros((len(filtered), *regressor.shape[1:]))
     result[:, joints, columns] = np.where(np.isfinite(filtered), filtered, 0.0)
     return result
 

@@ -37,6 +37,7 @@ from robot_dynamics_ros.core.exceptions import ModelError, UnknownFrameError, Un
 from robot_dynamics_ros.core.model.description import Finding, JointType, Mimic, RobotDescription
 from robot_dynamics_ros.core.model.kernel_layout import WORK_WIDTH
 from robot_dynamics_ros.core.model.payload import Payload
+from robot_dynamics_ros.core.model.pickled_state import PickledByFields
 
 if TYPE_CHECKING:
     from typing import Any
@@ -136,7 +137,7 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class BuildOptions:
+class BuildOptions(PickledByFields):
     """How a model was made from its description; see `build_model`."""
 
     floating_base: bool = False
@@ -148,7 +149,7 @@ class BuildOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class RobotModel:
+class RobotModel(PickledByFields):
     """
     A kinematic tree with inertias, on a fixed or floating base.
 

@@ -1,0 +1,173 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Work on many logs: here, in processes of this machine, or on a Dask cluster.
+
+Results come in the order of the logs, whoever is done first, so that sums of them do not depend on
+where the work was done.
+
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, ExitStack
+from dataclasses import dataclass
+from functools import partial
+import multiprocessing
+import os
+from typing import Any
+
+from robot_dynamics_ros.core.exceptions import ConfigurationError, RobotDynamicsError
+from robot_dynamics_ros.core.identification.identification import Work
+from robot_dynamics_ros.report.progress import Progress
+from robot_dynamics_ros.tools.argument_types import whole_number_between
+
+REACHED_WITHIN = 10.0
+"""Time for a Dask cluster to answer [s]."""
+
+
+def add_work_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add where the work on several logs is done."""
+    group = parser.add_argument_group('many logs')
+    group.add_argument(
+        '--processes',
+        type=whole_number_between(1),
+        metavar='N',
+        help='processes that share the logs; as many as cores and logs by default, 1 for none '
+        'but this one',
+    )
+    group.add_argument(
+        '--dask',
+        metavar='ADDRESS',
+        help='share the logs on the Dask cluster with this scheduler, as in tcp://10.0.0.5:8786; '
+        'its workers need this package and the same paths of the logs',
+    )
+
+
+@contextmanager
+def work_on_logs(args: argparse.Namespace, logs: int) -> Iterator[Work]:
+    """
+    Give a `map` for the work on logs.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        Those of `add_work_arguments`.
+    logs : int
+        How many there are; one alone is worked on here.
+
+    Raises
+    ------
+    ConfigurationError
+        If the Dask cluster does not answer, or Dask is not installed.
+
+    """
+    with ExitStack() as stack:
+        if args.dask is not None:
+            if args.processes is not None:
+                raise ConfigurationError('--dask and --processes exclude each other')
+            client = stack.enter_context(_dask_client(args.dask))
+            yield partial(_shared, partial(client.submit, pure=False))
+            return
+        processes = min(logs, args.processes or _cores())
+        if processes == 1:
+            yield map
+            return
+        # Not forked: threads of libraries do not survive that.
+        context = multiprocessing.get_context('spawn')
+        pool = ProcessPoolExecutor(processes, mp_context=context)
+        stack.callback(pool.shutdown, wait=True, cancel_futures=True)
+        yield partial(_shared, pool.submit)
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    """What a process says instead of a result."""
+
+    reason: str
+
+
+def _guarded(function: Callable[[Any], Any], item: Any) -> Any:
+    """Return the refusal of an item in words: not every exception passes between processes."""
+    try:
+        return function(item)
+    except (RobotDynamicsError, OSError, MemoryError) as error:
+        return _Refusal(str(error) or type(error).__name__)
+
+
+def _shared(
+    submit: Callable[..., Future[Any]], function: Callable[[Any], Any], items: Sequence[Any]
+) -> Iterable[Any]:
+    waiting = [submit(_guarded, function, item) for item in items]
+    waiting.reverse()  # to let go of each as its result is taken
+    with Progress('logs', len(items)) as progress:
+        for item in items:
+            try:
+                result = waiting.pop().result()
+            except BrokenProcessPool as error:
+                raise ConfigurationError(
+                    f'{_name(item)}: the process that worked on it ended, for lack of memory '
+                    'perhaps; with --processes 1 there is only one'
+                ) from error
+            if isinstance(result, _Refusal):
+                for future in waiting:
+                    future.cancel()
+                raise ConfigurationError(_with_name(result.reason, _name(item)))
+            progress.advance()
+            yield result
+
+
+def _name(item: Any) -> str:
+    """Return the name of a log, or of one that something goes with."""
+    return str(item[0].name if isinstance(item, tuple) else item.name)
+
+
+def _with_name(reason: str, name: str) -> str:
+    return reason if name in reason else f'{name}: {reason}'
+
+
+@contextmanager
+def _dask_client(address: str) -> Iterator[Any]:
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ConfigurationError(
+            '--dask needs distributed, which is not installed: pip install distributed'
+        ) from error
+    try:
+        client = Client(address, timeout=REACHED_WITHIN, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(
+            f'no Dask scheduler answers at {address} within {REACHED_WITHIN:g} s: start one with '
+            '`dask scheduler`, or leave --dask out'
+        ) from error
+    with client:
+        if not client.scheduler_info()['workers']:
+            raise ConfigurationError(
+                f'the Dask scheduler at {address} has no workers: start them with '
+                f'`dask worker {address}`'
+            )
+        yield client
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
