@@ -87,7 +87,7 @@ def work_on_logs(args: argparse.Namespace, logs: int) -> Iterator[Work]:
             return
         processes = min(logs, args.processes or _cores())
         if processes == 1:
-            yield map
+            yield _alone
             return
         # Not forked: threads of libraries do not survive that.
         context = multiprocessing.get_context('spawn')
@@ -128,9 +128,20 @@ def _shared(
             if isinstance(result, _Refusal):
                 for future in waiting:
                     future.cancel()
-                raise ConfigurationError(_with_name(result.reason, _name(item)))
+            yield _accepted(result, item)
             progress.advance()
-            yield result
+
+
+def _alone(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterable[Any]:
+    for item in items:
+        yield _accepted(_guarded(function, item), item)
+
+
+def _accepted(result: Any, item: Any) -> Any:
+    """Return a result, or raise the error that names the log."""
+    if isinstance(result, _Refusal):
+        raise ConfigurationError(_with_name(result.reason, _name(item)))
+    return result
 
 
 def _name(item: Any) -> str:

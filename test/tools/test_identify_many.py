@@ -108,12 +108,13 @@ def test_log_that_a_process_cannot_use_is_named_in_one_line(
     with BagWriter(lost) as bag:
         for k in range(100):
             bag.write_joint_state('/joint_states', 10**18 + k * 10**7, ['other'], [0.1 * k])
-    assert main(['identify', *logs, *fixed, '--processes', '2']) == 1
-    error = capsys.readouterr().err
-    assert f'{lost}' in error
-    assert 'has no joint pivot' in error
-    assert len(error.strip().splitlines()) == 1
-    assert not out.exists()
+    for processes in ('1', '2'):
+        assert main(['identify', *logs, *fixed, '--processes', processes]) == 1
+        error = capsys.readouterr().err
+        assert f'{lost}' in error
+        assert 'has no joint pivot' in error
+        assert len(error.strip().splitlines()) == 1
+        assert not out.exists()
 
 
 def test_missing_dask_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
