@@ -28,6 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
+from robot_dynamics_ros.core.identification.covariance import TWO_SIDED_95
 from robot_dynamics_ros.core.identification.effort_series import EffortSeries
 from robot_dynamics_ros.core.identification.identification import Identification
 from robot_dynamics_ros.core.identification.identified_model import (
@@ -39,10 +40,7 @@ from robot_dynamics_ros.core.identification.verdict import Verdict
 from robot_dynamics_ros.core.model.description import Inertial
 from robot_dynamics_ros.report.html_page import HtmlPage
 from robot_dynamics_ros.report.identification_plots import plot_effort_series, plot_friction
-from robot_dynamics_ros.report.table import Cell
-
-NORMAL = 1.96
-"""Standard deviations of an interval that holds 95 % of the values."""
+from robot_dynamics_ros.report.table import Cell, format_percent
 
 VAGUE = 0.3
 """Standard deviation, as part of the value, from which a parameter is called vague."""
@@ -157,9 +155,9 @@ def _add_errors(page: HtmlPage, found: Identification, units: Sequence[str]) -> 
     filtered = {whose: measures['filtered'] for whose, measures in found.held_out.items()}
     rows: list[list[Cell]] = []
     for j, joint in enumerate(filtered['identified'].joints):
-        others = [_percent(filtered[whose].joints[j].relative) for whose in filtered]
+        others = [format_percent(filtered[whose].joints[j].relative) for whose in filtered]
         rows.append([joint.joint, joint.rms, joint.rmse, units[j], *others, joint.r_squared])
-    overall: list[Cell] = [_percent(measure.relative) for measure in filtered.values()]
+    overall: list[Cell] = [format_percent(measure.relative) for measure in filtered.values()]
     rows.append(['all', None, None, None, *overall, None])
     page.add_table(
         ['joint', 'effort, rms', 'error, rms', '', *filtered, 'R\u00b2 of identified'],
@@ -170,11 +168,11 @@ def _add_errors(page: HtmlPage, found: Identification, units: Sequence[str]) -> 
     page.add_note(
         'Both sides filtered alike. '
         + '; '.join(
-            f'against the {name} {_percent(measure.relative)}'
+            f'against the {name} {format_percent(measure.relative)}'
             for name, measure in measures.items()
             if name != 'filtered'
         )
-        + f'. On the training data: {_percent(found.training.relative)}.'
+        + f'. On the training data: {format_percent(found.training.relative)}.'
     )
 
 
@@ -280,7 +278,7 @@ def _add_parameters(page: HtmlPage, found: Identification) -> None:
     base = found.model.base
     units = [found.model.units[k] for k in base.independent]
     described = base.to_base(found.model.prior)
-    half = NORMAL * found.covariance.deviation
+    half = TWO_SIDED_95 * found.covariance.deviation
     rows: list[list[Cell]] = [
         [formula, unit, prior, identified, plain, f'\u00b1 {wide:.2g}']
         for formula, unit, prior, identified, plain, wide in zip(
@@ -350,7 +348,3 @@ def _compared(errors: Mapping[str, float] | Mapping[float, float]) -> str:
         for key, value in errors.items()
     )
     return f'; errors in cross-validation: {listed}'
-
-
-def _percent(value: float | None) -> str | None:
-    return None if value is None else f'{100.0 * value:.3g} %'

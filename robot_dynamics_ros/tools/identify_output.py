@@ -23,6 +23,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from robot_dynamics_ros.core.identification.covariance import TWO_SIDED_95
 from robot_dynamics_ros.core.identification.identification import Identification
 from robot_dynamics_ros.core.identification.identification_model import linear_joints
 from robot_dynamics_ros.core.identification.identified_model import (
@@ -39,9 +40,6 @@ from robot_dynamics_ros.report.atomic import staged_directory, write_text
 from robot_dynamics_ros.report.identification_page import identification_page
 from robot_dynamics_ros.report.table import Cell, format_percent, format_table
 from robot_dynamics_ros.tools.joint_matching import MatchedJoints
-
-TWO_SIDED_95 = 1.96
-"""Half width of a 95 % interval in standard deviations."""
 
 
 @dataclass(frozen=True)

@@ -21,15 +21,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_dynamics_ros.bags.log_source import LogSource
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.excitation_spectrum import chosen_cutoff, CutoffChoice
 from robot_dynamics_ros.core.identification.joint_record import JointRecord, prepared_record
 from robot_dynamics_ros.core.identification.joint_samples import joint_samples, JointSamples
 from robot_dynamics_ros.core.model.robot_model import RobotModel
-from robot_dynamics_ros.report.progress import Progress
 from robot_dynamics_ros.tools.joint_matching import MatchedJoints
 from robot_dynamics_ros.tools.log_arguments import open_logs
+from robot_dynamics_ros.tools.log_reader import LogReader
 
 FEWEST = 20
 """Samples of a log."""
@@ -84,9 +83,10 @@ def payload_motions(args: argparse.Namespace, model: RobotModel) -> PayloadMotio
     every = argparse.Namespace(**{**vars(args), 'logs': [*args.logs, *args.unloaded]})
     opened = open_logs(every, model, args.lock)
     robot = opened.matched.model
+    reader = LogReader.of(every, opened)
     records = [
-        prepared_record(robot, _read(name, source), args.effort_delay)
-        for name, source in zip(every.logs, opened.sources)
+        prepared_record(robot, _long_enough(reader.read(name)), args.effort_delay)
+        for name in every.logs
     ]
     count = len(args.logs)
     longest = max(records[:count], key=lambda record: len(record.stamps))
@@ -96,19 +96,12 @@ def payload_motions(args: argparse.Namespace, model: RobotModel) -> PayloadMotio
     return PayloadMotions(opened.matched, samples[:count], samples[count:], cutoffs, notes)
 
 
-def _read(name: str, source: LogSource) -> JointRecord:
-    with Progress(f'reading {source.name}') as progress:
-        log = source.read(advance=progress.advance)
-    if log.effort is None or not np.isfinite(log.effort).any(axis=0).all():
+def _long_enough(record: JointRecord) -> JointRecord:
+    if len(record.stamps) < FEWEST:
         raise ConfigurationError(
-            f'{source.name}: {log.topic} does not have the effort of every joint; a payload shows '
-            'in measured efforts'
+            f'{record.name} has {len(record.stamps)} samples, expected at least {FEWEST}'
         )
-    if len(log.stamps) < FEWEST:
-        raise ConfigurationError(
-            f'{source.name} has {len(log.stamps)} samples, expected at least {FEWEST}'
-        )
-    return JointRecord(name, log.stamps, log.position, log.velocity, log.effort)
+    return record
 
 
 def _samples(record: JointRecord, cutoffs: CutoffChoice, standstill: float) -> JointSamples:

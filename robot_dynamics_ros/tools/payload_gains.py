@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.core.exceptions import ConfigurationError
+from robot_dynamics_ros.core.identification.covariance import TWO_SIDED_95
 from robot_dynamics_ros.core.identification.drive_gains import drive_gains, DriveGains
 from robot_dynamics_ros.core.identification.identification_model import identification_model
 from robot_dynamics_ros.core.model.payload import Payload
@@ -31,9 +32,6 @@ from robot_dynamics_ros.report.atomic import staged_directory, write_text
 from robot_dynamics_ros.report.table import Cell, format_table
 from robot_dynamics_ros.tools.argument_types import finite, number_between
 from robot_dynamics_ros.tools.payload_data import PayloadMotions
-
-TWO_SIDED_95 = 1.96
-"""Half width of a 95 % interval in standard deviations."""
 
 
 def add_gain_arguments(parser: argparse.ArgumentParser) -> None:

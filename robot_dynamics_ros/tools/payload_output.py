@@ -24,14 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from robot_dynamics_ros.core.arrays import Vector
+from robot_dynamics_ros.core.identification.covariance import TWO_SIDED_95
 from robot_dynamics_ros.core.identification.excitation_spectrum import CutoffChoice
 from robot_dynamics_ros.core.identification.payload_fit import DETERMINED, PayloadFit, QUANTITIES
 from robot_dynamics_ros.report.atomic import staged_directory, write_text
 from robot_dynamics_ros.report.table import Cell, format_percent, format_table
 from robot_dynamics_ros.tools.joint_matching import MatchedJoints
-
-TWO_SIDED_95 = 1.96
-"""Half width of a 95 % interval in standard deviations."""
 
 UNITS = ('kg', 'm', 'm', 'm', *6 * ('kg m^2',))
 

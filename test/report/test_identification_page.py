@@ -26,7 +26,6 @@ import pytest
 
 from identification_scenes import dry_friction, simulated_log
 from robot_dynamics_ros.core.dynamics import rnea
-from robot_dynamics_ros.core.identification.effort_series import effort_series
 from robot_dynamics_ros.core.identification.identification import (
     Identification,
     IdentificationOptions,
@@ -55,14 +54,14 @@ def found() -> Found:
 
 
 def page_of(folder: Path, found: Found, verdict: Verdict, *, with_held_out: bool = True) -> str:
-    result, training, held_out = found
+    result, _, _ = found
     identification_page(
         folder,
         result if with_held_out else replace(result, held_out={}),
         verdict,
         identified_model(result.model, result.consistent.parameters),
-        training=[effort_series(result, training)],
-        held_out=[effort_series(result, held_out)] if with_held_out else [],
+        training=result.series[0],
+        held_out=result.series[1] if with_held_out else [],
         title='Model of <an arm>',
         facts={'command': 'robot_dynamics identify a & b'},
         notes=['efforts are taken as torques'],
@@ -118,7 +117,7 @@ def test_without_held_out_data_the_page_says_that_nothing_verifies(
 def test_series_are_efforts_of_the_models(found: Found) -> None:
     """Newton and Euler and friction by the description, where no joint turns round."""
     result, _, held_out = found
-    series = effort_series(result, held_out)
+    (series,) = result.series[1]
     robot = result.model.robot
     moving = np.abs(held_out.velocity)[np.searchsorted(held_out.stamps, series.stamps)]
     at = 50 + int(np.argmax(moving[50:-50].min(axis=1)))

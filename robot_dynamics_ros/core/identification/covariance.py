@@ -59,6 +59,9 @@ from robot_dynamics_ros.core.identification.triangular_factors import (
 CORRELATED = 0.1
 """Errors count as independent from the lag on where their correlation falls below this."""
 
+TWO_SIDED_95 = 1.96
+"""Half width of a 95 % interval in standard deviations."""
+
 LAGS_PER_CORRELATION = 6.0
 """Lags that are looked at, in times of correlation: Parzen's weights fall to a half at 0.3 L."""
 

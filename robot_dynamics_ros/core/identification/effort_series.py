@@ -18,21 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import frozen, Matrix, Vector
-from robot_dynamics_ros.core.identification.joint_record import JointRecord, prepared_record
-from robot_dynamics_ros.core.identification.joint_samples import joint_samples
-from robot_dynamics_ros.core.identification.regression_rows import (
-    regression_rows,
-    RegressionRows,
-)
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.core.identification.identification import Identification
+from robot_dynamics_ros.core.identification.regression_rows import RegressionRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,34 +53,6 @@ class EffortSeries:
     described: Matrix
     use: NDArray[np.bool_]
     largest_speed: Vector
-
-
-def effort_series(found: Identification, record: JointRecord) -> EffortSeries:
-    """
-    Return the efforts of a log.
-
-    Parameters
-    ----------
-    found : Identification
-        The models, and the filter.
-    record : JointRecord
-        Training or held-out data.
-
-    Raises
-    ------
-    ConfigurationError
-        If the log is too short for the filter.
-
-    """
-    model, cutoffs = found.model, found.cutoffs
-    record = prepared_record(model.robot, record, found.options.effort_delay)
-    samples = joint_samples(
-        record.stamps, record.position, record.velocity, record.effort, cutoffs.motion_cutoff
-    )
-    rows = list(regression_rows(model, samples, cutoffs.cutoff))
-    speed = np.abs(samples.v).max(axis=0)
-    prior = model.base.to_base(model.prior)
-    return series_of_rows(record.name, rows, found.consistent.base, prior, speed)
 
 
 def series_of_rows(
