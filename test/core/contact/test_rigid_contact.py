@@ -16,6 +16,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -56,6 +58,18 @@ import robots
 WIDE = JointLimits(-100.0, 100.0, 1e4, 100.0)
 
 
+def assert_contact_laws(u: Any, mu: Any, impulse: Any, tolerance: float) -> None:
+    """Check complementarity and Coulomb's cone of contacts with stacked velocities `u`."""
+    for at, friction, force in zip(u.reshape(-1, 3), mu, impulse):
+        slip, drag = np.linalg.norm(at[1:]), np.linalg.norm(force[1:])
+        assert at[0] > -tolerance and force[0] >= 0.0
+        assert abs(at[0] * force[0]) < tolerance * (1.0 + force[0])
+        assert drag <= friction * force[0] + tolerance
+        if slip > 1e-6:
+            expected = -friction * force[0] * at[1:] / slip
+            np.testing.assert_allclose(force[1:], expected, atol=1e-5)
+
+
 @pytest.mark.parametrize('seed', range(200))
 def test_all_laws_hold_at_once(seed: int) -> None:
     rng = np.random.default_rng([seed, 7])
@@ -81,15 +95,7 @@ def test_all_laws_hold_at_once(seed: int) -> None:
     balance = mass @ v - momentum - rows.T @ impulse.ravel() - at_joints
     tolerance = 1e-7  # 1e-8 in the energy norm, by masses and mobilities of some 10
     np.testing.assert_allclose(balance, 0.0, atol=tolerance)
-    for c in range(count):
-        u = rows[3 * c : 3 * c + 3] @ v
-        mu, force = law[c, MU], impulse[c]
-        slip, drag = np.linalg.norm(u[1:]), np.linalg.norm(force[1:])
-        assert u[0] > -tolerance and force[0] >= 0.0
-        assert abs(u[0] * force[0]) < tolerance * (1.0 + force[0])
-        assert drag <= mu * force[0] + tolerance
-        if slip > 1e-6:
-            np.testing.assert_allclose(force[1:], -mu * force[0] * u[1:] / slip, atol=1e-5)
+    assert_contact_laws(rows @ v, law[:, MU], impulse, tolerance)
     dry = joint[DRY_IMPULSE]
     assert (dry >= -joint[LEVEL_POSITIVE]).all() and (dry <= joint[LEVEL_NEGATIVE]).all()
     moving = np.abs(v) > 1e-7
@@ -189,15 +195,7 @@ def test_all_laws_hold_with_bristles_and_directed_viscosity(seed: int) -> None:
     balance = mass @ v - momentum - rows.T @ impulse.ravel() - at_joints
     tolerance = 1e-7  # 1e-8 in the energy norm, by masses and mobilities of some 10
     np.testing.assert_allclose(balance, 0.0, atol=tolerance)
-    for c in range(count):
-        u = rows[3 * c : 3 * c + 3] @ v
-        mu, force = law[c, MU], impulse[c]
-        slip, drag = np.linalg.norm(u[1:]), np.linalg.norm(force[1:])
-        assert u[0] > -tolerance and force[0] >= 0.0
-        assert abs(u[0] * force[0]) < tolerance * (1.0 + force[0])
-        assert drag <= mu * force[0] + tolerance
-        if slip > 1e-6:
-            np.testing.assert_allclose(force[1:], -mu * force[0] * u[1:] / slip, atol=1e-5)
+    assert_contact_laws(rows @ v, law[:, MU], impulse, tolerance)
     dry, rubs = joint[DRY_IMPULSE], ~on_bristles & (np.abs(v) > 1e-7)
     expected = np.where(v > 0.0, -joint[LEVEL_POSITIVE], joint[LEVEL_NEGATIVE])
     np.testing.assert_allclose(dry[rubs], expected[rubs], atol=tolerance)
