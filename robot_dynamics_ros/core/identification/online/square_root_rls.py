@@ -1,0 +1,261 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+r"""
+Recursive least squares that forgets only along what is seen anew, and only up to a bound.
+
+Kept is the square root `R` of the information (the inverse covariance),
+:math:`P^{-1} = R^T R`, upper triangular, and :math:`z` with :math:`R \hat\beta = z`. Before the
+row :math:`y^T \beta = t` comes in, the information along it fades,
+
+.. math:: P^{-1} \leftarrow P^{-1} - (1 - \lambda)
+          \frac{P^{-1} y\, y^T P^{-1}}{y^T P^{-1} y}
+          \quad\Leftrightarrow\quad
+          P \leftarrow P + \mu\, y\, y^T, \quad
+          \mu = \frac{1 - \lambda}{\lambda\; y^T P^{-1} y}
+
+In square roots :math:`R \leftarrow (I - (1 - \sqrt\lambda)\, b\, b^T) R` with the unit vector
+:math:`b` along `R y`, and the same for `z`, which leaves the estimate where it is. Rotations that
+turn `b` into the first axis make this the first row times :math:`\sqrt\lambda`; more rotations
+make the root triangular again. Then :math:`[y^T \; t]` is turned into `[R z]`.
+
+What is not excited is not forgotten, so that the covariance cannot wind up, however long the robot
+does the same thing. Rows that say little, as those of slow motion, would still make the
+covariance large along themselves; so it may grow only up to a bound: with parameters in units of
+their widest deviations, :math:`y^T P y + \mu (y^T y)^2 \le y^T y`.
+
+References
+----------
+.. [1] L. Cao, H. Schwartz, "A directional forgetting algorithm based on the decomposition of the
+   information matrix", Automatica 36(11), 2000.
+.. [2] B. Lai, D. S. Bernstein, "SIFt-RLS: subspace of information forgetting recursive least
+   squares", 2024 (the same for blocks of rows, with the bounds).
+.. [3] G. J. Bierman, *Factorization Methods for Discrete Sequential Estimation*, 1977, chapter V.
+.. [4] G. H. Golub, C. F. Van Loan, *Matrix Computations*, 4th ed., 2013, section 6.5.1 (rotations
+   for an update of rank one).
+
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from robot_dynamics_ros.core.arrays import as_finite, Matrix, Vector
+from robot_dynamics_ros.core.exceptions import ConfigurationError
+from robot_dynamics_ros.core.jit import inner, kernel, Quick
+
+
+class SquareRootRls:
+    r"""
+    Recursive least squares in square-root information form, with bounded directional forgetting.
+
+    Parameters
+    ----------
+    estimate : ndarray, shape (p,)
+        To start from.
+    covariance : ndarray, shape (p, p)
+        Of the start; positive definite.
+    widest : ndarray, shape (p,)
+        Standard deviations that forgetting does not lead beyond, more than 0.
+    forgetting : float
+        :math:`\lambda` of one row, more than 0 and at most 1; 1 forgets nothing.
+
+    Attributes
+    ----------
+    rows : int
+        Number of rows since the start.
+
+    Raises
+    ------
+    ConfigurationError
+        If the forgetting is out of its range, a widest deviation is not positive, or the
+        covariance is not positive definite.
+    DimensionError, NonFiniteError
+        If shapes do not agree or a number is not finite.
+
+    """
+
+    def __init__(
+        self, estimate: Vector, covariance: Matrix, widest: Vector, forgetting: float = 1.0
+    ) -> None:
+        size = np.size(estimate)
+        self._widest = as_finite('widest', widest, (size,)).copy()
+        if self._widest.min(initial=1.0) <= 0.0:
+            raise ConfigurationError('widest deviations: expected more than 0')
+        self._root = np.zeros((size, size + 1))
+        self._row = np.zeros(size + 1)
+        self._image = np.zeros(size)
+        self._update = Quick(square_root_update_kernel)
+        self._update.call(self._root, self._row, self._image, 1.0)  # compiles, changes nothing
+        self.forgetting = forgetting
+        self.restart(estimate, covariance)
+
+    @property
+    def forgetting(self) -> float:
+        """Return what of the information along a row is kept when it comes."""
+        return self._forgetting
+
+    @forgetting.setter
+    def forgetting(self, value: float) -> None:
+        if not 0.0 < value <= 1.0:
+            raise ConfigurationError(f'forgetting is {value}, expected more than 0, at most 1')
+        self._forgetting = float(value)
+
+    def restart(self, estimate: Vector, covariance: Matrix) -> None:
+        """
+        Begin again.
+
+        Raises
+        ------
+        ConfigurationError
+            If the covariance is not positive definite.
+        DimensionError, NonFiniteError
+            If shapes do not agree or a number is not finite.
+
+        """
+        size = len(self._widest)
+        estimate = as_finite('estimate', estimate, (size,)) / self._widest
+        covariance = as_finite('covariance', covariance, (size, size))
+        self._root[:, :size] = information_root(covariance / np.outer(self._widest, self._widest))
+        self._root[:, size] = self._root[:, :size] @ estimate
+        self.rows = 0
+
+    def update(self, row: Vector, value: float, deviation: float) -> None:
+        """
+        Take in one equation.
+
+        Parameters
+        ----------
+        row : ndarray, shape (p,)
+            Of the regressor.
+        value : float
+            What was measured.
+        deviation : float
+            Its standard deviation, more than 0.
+
+        """
+        np.multiply(row, self._widest, out=self._row[:-1])
+        self._row[-1] = value
+        self._row /= deviation
+        self._update.call(self._root, self._row, self._image, self._forgetting)
+        self.rows += 1
+
+    @property
+    def estimate(self) -> Vector:
+        """Return the parameters, shape (p,)."""
+        root, right = self._root[:, :-1], self._root[:, -1]
+        return np.asarray(solve_triangular(root, right, check_finite=False) * self._widest)
+
+    @property
+    def covariance(self) -> Matrix:
+        """Return the covariance of the estimate, shape (p, p)."""
+        root = self._root[:, :-1]
+        inverse = solve_triangular(root, np.eye(len(root)), check_finite=False)
+        inverse *= self._widest[:, None]
+        return np.asarray(inverse @ inverse.T)
+
+    @property
+    def information_root(self) -> tuple[Matrix, Vector]:
+        """Return `R` and `z` with ``R @ estimate == z``, shapes (p, p) and (p,)."""
+        return self._root[:, :-1] / self._widest, self._root[:, -1].copy()
+
+
+def information_root(covariance: Matrix) -> Matrix:
+    """
+    Return the upper triangular root of the inverse of a covariance.
+
+    Raises
+    ------
+    ConfigurationError
+        If it is not positive definite.
+
+    """
+    try:
+        # P = U U^T with U upper triangular, from the Cholesky factor of P with both orders turned.
+        turned = np.linalg.cholesky(covariance[::-1, ::-1])[::-1, ::-1]
+    except np.linalg.LinAlgError as err:
+        raise ConfigurationError('the covariance is not positive definite') from err
+    return np.asarray(solve_triangular(turned, np.eye(len(turned)), check_finite=False))
+
+
+@kernel
+def square_root_update_kernel(root: Matrix, row: Vector, image: Vector, forgetting: float) -> None:
+    """Forget along the row and turn it into the triangle; the row and `image` are used up."""
+    size = len(image)
+    if forgetting < 1.0:
+        kept = _kept_part(root, row, image, forgetting)
+        if kept < 1.0:
+            _forget(root, image, np.sqrt(kept))
+    for k in range(size):
+        if row[k] != 0.0:
+            radius = np.hypot(root[k, k], row[k])
+            cosine, sine = root[k, k] / radius, row[k] / radius
+            for m in range(k, size + 1):
+                above, below = root[k, m], row[m]
+                root[k, m] = cosine * above + sine * below
+                row[m] = cosine * below - sine * above
+
+
+@inner
+def _kept_part(root: Matrix, row: Vector, image: Vector, forgetting: float) -> float:
+    """Return which part of the information along the row may be kept; leave R y in `image`."""
+    size = len(image)
+    variance, squares = 0.0, 0.0
+    for i in range(size):  # y^T P y = |R^-T y|^2
+        total = row[i]
+        for k in range(i):
+            total -= root[k, i] * image[k]
+        image[i] = total / root[i, i]
+        variance += image[i] * image[i]
+        squares += row[i] * row[i]
+    information = 0.0
+    for i in range(size):
+        total = 0.0
+        for k in range(i, size):
+            total += root[i, k] * row[k]
+        image[i] = total
+        information += total * total
+    if squares <= variance or information <= 0.0:
+        return 1.0
+    growth = min(
+        (1.0 - forgetting) / (forgetting * information), (squares - variance) / squares**2
+    )
+    return 1.0 / (1.0 + growth * information)
+
+
+@inner
+def _forget(root: Matrix, image: Vector, factor: float) -> None:
+    """Multiply the root along `image` by a factor."""
+    size = len(image)
+    for k in range(size - 1, 0, -1):  # image to the first axis: the root becomes Hessenberg
+        radius = np.hypot(image[k - 1], image[k])
+        if radius > 0.0:
+            cosine, sine = image[k - 1] / radius, image[k] / radius
+            image[k - 1] = radius
+            for m in range(k - 1, size + 1):
+                above, below = root[k - 1, m], root[k, m]
+                root[k - 1, m] = cosine * above + sine * below
+                root[k, m] = cosine * below - sine * above
+    for m in range(size + 1):
+        root[0, m] *= factor
+    for k in range(size - 1):
+        radius = np.hypot(root[k, k], root[k + 1, k])
+        if radius > 0.0:
+            cosine, sine = root[k, k] / radius, root[k + 1, k] / radius
+            root[k, k], root[k + 1, k] = radius, 0.0
+            for m in range(k + 1, size + 1):
+                above, below = root[k, m], root[k + 1, m]
+                root[k, m] = cosine * above + sine * below
+                root[k + 1, m] = cosine * below - sine * above
