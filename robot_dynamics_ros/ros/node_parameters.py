@@ -23,6 +23,7 @@ from robot_dynamics_ros.core.friction.friction_values import FRICTION_LAWS
 from robot_dynamics_ros.ros.parameters import parameter
 from robot_dynamics_ros.ros.robot_parameters import (
     check_friction_source,
+    CommandParameters,
     FRICTION_SOURCES,
     RobotParameters,
     TorqueParameters,
@@ -32,7 +33,7 @@ CONTROL_MODES = ('feedforward', 'pd_feedforward', 'computed_torque', 'pd', 'pd_g
 
 
 @dataclass(frozen=True)
-class InverseDynamicsParameters(TorqueParameters):
+class InverseDynamicsParameters(CommandParameters):
     """Parameters of `inverse_dynamics_node`."""
 
     mode: str = parameter('Control law.', 'pd_feedforward', choices=CONTROL_MODES)
@@ -78,7 +79,7 @@ class InverseDynamicsParameters(TorqueParameters):
 
 
 @dataclass(frozen=True)
-class GravityCompensationParameters(TorqueParameters):
+class GravityCompensationParameters(CommandParameters):
     """Parameters of `gravity_compensation_node`."""
 
     scale: float = parameter(
