@@ -270,6 +270,26 @@ class JointForceRelayParameters(RobotParameters):
 
 
 @dataclass(frozen=True)
+class MonitorParameters(RobotParameters):
+    """Parameters of `monitor_node`."""
+
+    rate: float = parameter(
+        'States per second that are compared with Pinocchio.',
+        1.0,
+        unit='Hz',
+        low=0.01,
+        high=20.0,
+    )
+    state_timeout: float = parameter(
+        'Age of the joint states beyond which they are not compared.',
+        1.0,
+        unit='s',
+        low=0.005,
+        high=60.0,
+    )
+
+
+@dataclass(frozen=True)
 class EffortWatchdogParameters(TorqueParameters):
     """Parameters of `effort_watchdog_node`."""
 
@@ -439,5 +459,6 @@ NODE_PARAMETERS: dict[str, type] = {
     'effort_watchdog_node': EffortWatchdogParameters,
     'differential_drive_node': DifferentialDriveParameters,
     'excitation_node': ExcitationParameters,
+    'monitor_node': MonitorParameters,
 }
 """Parameters by the name of the node."""
