@@ -156,7 +156,8 @@ def _thinned(samples: Sequence[JointSamples]) -> list[JointSamples]:
 
 def _error_under(robot: RobotModel, samples: Sequence[JointSamples], gravity: Vector) -> float:
     """Return the relative error of a plain fit."""
-    structure = ModelStructure(rotor_inertia=False, offset=False)
+    # With the offset, or the bias of a sensor would look like gravity from elsewhere.
+    structure = ModelStructure(rotor_inertia=False)
     model = identification_model(robot.with_gravity(gravity), structure)
     rows = [block for part in samples for block in regression_rows(model, part, None)]
     factors = accumulated(rows, model.columns_of_joint, model.base.rank)
