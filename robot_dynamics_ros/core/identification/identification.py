@@ -54,7 +54,6 @@ from robot_dynamics_ros.core.identification.excitation_spectrum import (
     chosen_cutoff,
     CutoffChoice,
 )
-from robot_dynamics_ros.core.identification.file_efforts import ModelWithFileFriction
 from robot_dynamics_ros.core.identification.gravity_direction import gravity_errors
 from robot_dynamics_ros.core.identification.identification_model import (
     identification_model,
@@ -107,6 +106,7 @@ from robot_dynamics_ros.core.identification.verdict import (
     measured_agreement,
     Verdict,
 )
+from robot_dynamics_ros.core.identification.written_efforts import ModelWithFileFriction
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 
 __all__ = [
