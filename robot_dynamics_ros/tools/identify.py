@@ -194,7 +194,7 @@ def run(args: argparse.Namespace) -> int:
     if len(data.training) > 1:
         longest = max(data.training, key=lambda part: part.expected_samples)
     if args.fit_gravity:
-        robot, note = robot_with_found_gravity(matched.model, [longest.read()], options)
+        robot, note = robot_with_found_gravity(matched.model, longest, options)
         matched = replace(matched, model=robot, notes=(*matched.notes, note))
     with work_on_logs(args, len(data.training)) as work, Progress('identifying', STEPS) as steps:
         survey = partial(surveyed, robot=matched.model, options=options)

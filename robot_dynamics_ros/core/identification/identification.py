@@ -50,10 +50,7 @@ from robot_dynamics_ros.core.identification.cross_validation import (
 from robot_dynamics_ros.core.identification.effort_delay import effort_delay
 from robot_dynamics_ros.core.identification.effort_series import EffortSeries, series_of_rows
 from robot_dynamics_ros.core.identification.effort_sums import summed
-from robot_dynamics_ros.core.identification.excitation_spectrum import (
-    chosen_cutoff,
-    CutoffChoice,
-)
+from robot_dynamics_ros.core.identification.excitation_spectrum import CutoffChoice
 from robot_dynamics_ros.core.identification.gravity_direction import gravity_errors
 from robot_dynamics_ros.core.identification.identification_model import (
     identification_model,
@@ -78,7 +75,6 @@ from robot_dynamics_ros.core.identification.log_parts import (
     damped_part,
     held_out_part,
     HeldOutPart,
-    LogFilter,
     training_part,
     TrainingPart,
 )
@@ -86,6 +82,7 @@ from robot_dynamics_ros.core.identification.regression_rows import (
     regression_rows,
     RegressionRows,
 )
+from robot_dynamics_ros.core.identification.sample_stream import LogFilter, record_cutoffs
 from robot_dynamics_ros.core.identification.triangular_factors import accumulated
 from robot_dynamics_ros.core.identification.verdict import (
     check_bodies,
@@ -249,7 +246,8 @@ def identify(
     """
     Identify a robot.
 
-    Memory does not grow with the number of logs: of each one only what `log_parts` says is kept.
+    Memory grows neither with the number of logs nor, but for 8 bytes of each sample's stamp, with
+    their length: of each one only what `log_parts` says is kept.
 
     Parameters
     ----------
@@ -348,8 +346,7 @@ def training_cutoffs(
     source: RecordSource, robot: RobotModel, options: IdentificationOptions
 ) -> CutoffChoice:
     """Return the cutoffs for all logs, from the longest one; errors as of `identify`."""
-    record = prepared_record(robot, source.read(), options.effort_delay)
-    return chosen_cutoff(record.stamps, record.position, options.cutoff)
+    return record_cutoffs(robot, source.opened(), options.cutoff)
 
 
 def verdict_of(found: Identification, written: RobotModel) -> Verdict:
