@@ -36,6 +36,7 @@ import tempfile
 from typing import Any
 
 import numpy as np
+import yaml
 
 from robot_dynamics_ros.core.arrays import as_finite, frozen, Vector
 from robot_dynamics_ros.core.drive.strict_yaml import (
@@ -105,15 +106,14 @@ class ContactThresholds:
     @property
     def text(self) -> str:
         """Return the content of the file."""
-        lines = [
-            '# Thresholds of the contact detector, learnt from a motion without contact. N m | N.',
-            f'{_ROOT}:',
-        ]
-        for name, change, level in zip(self.joint_names, self.change, self.level):
-            lines.append(
-                f'  {_quoted(name)}: {{change: {float(change)!r}, level: {float(level)!r}}}'
+        rows = {
+            name: {'change': change, 'level': level}
+            for name, change, level in zip(
+                self.joint_names, self.change.tolist(), self.level.tolist()
             )
-        return '\n'.join(lines) + '\n'
+        }
+        heading = '# Thresholds of the contact detector, from a motion without contact; N m | N.'
+        return f'{heading}\n{yaml.safe_dump({_ROOT: rows}, sort_keys=False)}'
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """
@@ -145,7 +145,3 @@ class ContactThresholds:
 def _row(where: str, entry: Any) -> list[float]:
     entry = check_keys(where, entry, _KEYS)
     return [check_number(where, key, entry[key], above=0.0) for key in _KEYS]
-
-
-def _quoted(name: str) -> str:
-    return name if name.replace('_', 'a').isalnum() and name[0].isalpha() else repr(name)
