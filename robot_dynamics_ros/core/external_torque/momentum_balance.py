@@ -197,8 +197,7 @@ class MomentumBalance:
     Raises
     ------
     ConfigurationError
-        If a parameter is out of range, the friction is that of other joints, or a joint has
-        several coordinates.
+        If a parameter is out of range, or the friction is that of other joints.
     ModelError
         If the robot has a joint of several coordinates.
 
