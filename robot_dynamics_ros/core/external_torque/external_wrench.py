@@ -164,7 +164,7 @@ class WrenchEstimate:
     @property
     def is_observable(self) -> bool:
         """Whether all six components are."""
-        return self.unobservable.shape[1] == 0
+        return bool(self.unobservable.shape[1] == 0)
 
     @property
     def condition(self) -> float:
