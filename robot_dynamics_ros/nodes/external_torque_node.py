@@ -36,7 +36,7 @@ from std_srvs.srv import SetBool
 
 from robot_dynamics_ros.core.control.joint_state_buffer import JointStateBuffer, UpdateOutcome
 from robot_dynamics_ros.core.exceptions import ConfigurationError, RobotDynamicsError
-from robot_dynamics_ros.ros.diagnostics import Changes, Report
+from robot_dynamics_ros.ros.diagnostics import Changes, Level, Report
 from robot_dynamics_ros.ros.external_torque_parts import (
     base_frame,
     contact_monitor,
@@ -74,7 +74,7 @@ class ExternalTorqueNode(RobotNode[ExternalTorqueParameters]):
             max_speed=in_model_order(parameters, model, parameters.max_joint_speed) or None,
         )
         self._reader = JointStateReader()
-        self._state_counts = Changes()
+        self._state_counts, self._dropped_counts = Changes(), Changes()
         self.dropped = {'incomplete': 0, 'without velocity': 0, 'without effort': 0}
         self._torques = JointStateTemplate(
             model.joint_names, has_position=False, has_velocity=False
@@ -137,8 +137,11 @@ class ExternalTorqueNode(RobotNode[ExternalTorqueParameters]):
         if missing:
             self.dropped[missing] += 1
             return
+        contacts = self.monitor.detector.count
         if self.monitor.step(buffer.stamp, buffer.q, buffer.v, buffer.effort):
             self._publish(state.sec, state.nanosec)
+        if self.monitor.detector.count > contacts:
+            self.diagnostics.publish()  # a short contact would not last until the next report
 
     def _missing(self, now: float) -> str:
         """Return what the newest state lacks, empty for nothing."""
@@ -202,7 +205,12 @@ class ExternalTorqueNode(RobotNode[ExternalTorqueParameters]):
     def _report_states(self) -> Report:
         silent = self._silent()
         report = state_report(self.buffer, self._state_counts, silent)
-        return report._replace(values={**report.values, **self.dropped})
+        report = report._replace(values={**report.values, **self.dropped})
+        grown = self._dropped_counts.take(self.dropped)
+        if report.level is Level.OK and any(grown.values()):
+            text = ', '.join(f'{count} {kind}' for kind, count in grown.items() if count)
+            return report._replace(level=Level.WARN, message=f'messages not used: {text}')
+        return report
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -127,7 +127,6 @@ def test_torques_wrench_and_contact_of_a_push(graph: Graph, tmp_path: Path) -> N
     robot.push = expected
     robot.tell_many(node, 20)
     assert graph.spin_until(lambda: contacts[-1].data)
-    node.diagnostics.publish()
     assert graph.spin_until(lambda: statuses.message('contact').startswith('contact, found at'))
     assert statuses.values('contact')['link']
     robot.tell_many(node, 400)
@@ -156,6 +155,8 @@ def test_bad_states_are_counted_and_make_no_number(graph: Graph) -> None:
         before = node.dropped[kind]
         robot.tell(**bad)
         assert graph.spin_until(lambda kind=kind, before=before: node.dropped[kind] > before)
+    node.diagnostics.publish()
+    assert graph.spin_until(lambda: statuses.values('joint states').get('incomplete') == '1')
     robot.tell_many(node, 120)
     newest = round(robot.time * 1e9)
     assert graph.spin_until(lambda: torques and nanoseconds(torques[-1]) == newest)

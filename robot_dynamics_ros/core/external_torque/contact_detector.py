@@ -87,6 +87,7 @@ def detector_kernel(
     bandwidth: float,
     forgetting: float,
     age: float,
+    is_contact: bool,
     is_frozen: bool,
     dt: float,
     impulse: Vector,
@@ -120,7 +121,7 @@ def detector_kernel(
         deviation[j] = state[_FORCE, j] - state[_MEAN, j]
         excess[j] = abs(deviation[j]) - width
         worst = max(worst, excess[j] / threshold[j], abs(tau_ext[j]) / level[j])
-        if not is_frozen and excess[j] < threshold[j]:
+        if not is_frozen and (is_contact or excess[j] < threshold[j]):
             known = 1.0
             if state[_LARGEST, j] > 0.0:
                 known = max(1.0 - width / (_KNOWN * state[_LARGEST, j]), 0.0)
@@ -240,6 +241,7 @@ class ContactDetector:
             self.settings.bandwidth,
             self.settings.forgetting,
             self._age,
+            self.is_contact,
             is_frozen,
             dt,
             balance.impulse,

@@ -144,6 +144,19 @@ class ContactMonitor:
         self.reset()
         self._build(model)
 
+    def use_friction(self, friction: DryFriction | FrictionModel | None) -> None:
+        """
+        Go on with other friction, such as a newer estimate, without a fresh start.
+
+        Raises
+        ------
+        ConfigurationError
+            If it is that of other joints.
+
+        """
+        self.observer.balance.use_friction(friction)
+        self._friction = friction
+
     def reset(self) -> None:
         """Begin afresh, as after a jump of time."""
         self.observer.balance.reset()

@@ -269,9 +269,21 @@ class MomentumBalance:
             If the friction is that of other joints.
 
         """
-        self._law = FrictionInterval(model.v_names, friction, self._rest_speed).law
         self.model = model
+        self.use_friction(friction)
         self.reset()
+
+    def use_friction(self, friction: DryFriction | FrictionModel | None) -> None:
+        """
+        Go on with other friction, such as a newer estimate, from the next message on.
+
+        Raises
+        ------
+        ConfigurationError
+            If it is that of other joints.
+
+        """
+        self._law = FrictionInterval(self.model.v_names, friction, self._rest_speed).law
 
     def reset(self) -> None:
         """Forget what has come before."""

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 import pytest
 
+from example_robots import example_urdf
 from robot_dynamics_ros.core.dynamics import external_efforts, generalized_gravity
 from robot_dynamics_ros.core.exceptions import ConfigurationError, DimensionError
 from robot_dynamics_ros.core.external_torque.momentum_balance import MomentumBalance
@@ -45,6 +46,19 @@ def es5_friction(model: RobotModel) -> DryFriction:
     return DryFriction.from_file(config_path('es5_friction.yaml'), model.v_names)
 
 
+def example(name: str, **locked: float) -> RobotModel:
+    return load_urdf(example_urdf(name), strict=False, locked=locked)
+
+
+ROBOTS: dict[str, Callable[[], RobotModel]] = {
+    'es5': es5,
+    'ur5': lambda: example('ur5_robot.urdf'),
+    'panda': lambda: example('panda.urdf', panda_finger_joint1=0.0),
+    'branched': lambda: build_model(branched()),
+    'prismatic': lambda: build_model(prismatic()),
+}
+
+
 def moved(
     model: RobotModel,
     tau_of: Callable[[float], Array],
@@ -63,22 +77,16 @@ def moved(
     return samples, plant
 
 
-@pytest.mark.parametrize('name', ['es5', 'branched', 'prismatic'])
+@pytest.mark.parametrize('name', sorted(ROBOTS))
 def test_torque_of_a_wrench_is_found_in_motion_at_irregular_stamps(name: str) -> None:
-    small = {'branched': branched, 'prismatic': prismatic}
-    model = es5() if name == 'es5' else build_model(small[name]())
+    model = ROBOTS[name]()
     rng = np.random.default_rng(5)
     steps = rng.uniform(0.5e-3, 1.5e-3, 400)
     steps[rng.random(400) < 0.05] *= 3.0  # lost messages
     f_ext = np.zeros((model.nbodies, 6))
     f_ext[-1] = [8.0, -5.0, 6.0, 0.5, 0.3, -0.4]
-    pulse = rng.uniform(1.0, 5.0, model.nv)
-    samples, plant = moved(
-        model,
-        lambda t: pulse * np.sin(5.0 * t + np.arange(model.nv)),
-        f_ext,
-        steps.tolist(),
-    )
+    drive = generalized_gravity(model, np.full(model.nv, 0.3)) + rng.uniform(-2.0, 2.0, model.nv)
+    samples, plant = moved(model, lambda t: drive, f_ext, steps.tolist())
     gain = 40.0
     observer = MomentumObserver(MomentumBalance(model), gain)
     truth = [external_efforts(model, q, f_ext) for _, q, _, _ in samples]
@@ -89,9 +97,8 @@ def test_torque_of_a_wrench_is_found_in_motion_at_irregular_stamps(name: str) ->
             keep = np.exp(-gain * (sample[0] - samples[k - 1][0]))
             expected = keep * expected + (1.0 - keep) * 0.5 * (truth[k] + truth[k - 1])
     assert np.abs(plant.state.v).max() > 0.1  # it moves
-    # Efforts that are held count half a step late: 5 N m * 5 rad/s * 0.5 ms, and more in the
-    # steps of lost messages. Against torques of 2 to 10 N m.
-    np.testing.assert_allclose(observer.tau_ext, expected, atol=0.05)
+    # trapezoidal rule over steps of up to 4.5 ms, against torques of 2 to 10 N m
+    np.testing.assert_allclose(observer.tau_ext, expected, atol=5e-3)
 
 
 def test_response_is_that_of_a_filter_of_first_order() -> None:
@@ -207,6 +214,26 @@ def test_model_and_friction_change_without_a_jump() -> None:
     assert not observer.step(3e-3, np.zeros(6), np.zeros(6), np.zeros(6))
     assert observer.step(4e-3, np.zeros(6), np.zeros(6), np.zeros(6))
     assert np.abs(observer.tau_ext).max() < 1e-12  # no weight any more
+
+
+def test_newer_friction_counts_without_a_fresh_start() -> None:
+    model = es5().with_gravity((0.0, 0.0, 0.0))
+    friction = es5_friction(model)
+    v = np.full(6, 0.5)
+    tau = friction.torque(v)
+    balance = MomentumBalance(model)
+    observer = MomentumObserver(balance, 100.0)
+    q = np.zeros(6)
+    drift = np.zeros(6)
+    for k in range(400):
+        if k == 200:
+            # torque for a speed that stays shows as an external one, which brakes
+            assert (observer.tau_ext[[0, 3, 4, 5]] < -1.0).all()
+            drift = observer.tau_ext + tau
+            balance.use_friction(friction)
+        assert observer.step(1e-3 * k, q, v, tau) == (k > 0)
+    # what is left is C^T v, with and without friction the same; twenty time constants
+    np.testing.assert_allclose(observer.tau_ext, drift, atol=1e-6)
 
 
 def test_bad_parameters_are_refused() -> None:
