@@ -49,7 +49,11 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from robot_dynamics_ros.core.arrays import as_finite, Matrix, Vector
@@ -97,7 +101,9 @@ class SquareRootRls:
         self._root = np.zeros((size, size + 1))
         self._row = np.zeros(size + 1)
         self._image = np.zeros(size)
+        self._solution = np.zeros(size)
         self._update = Quick(square_root_update_kernel)
+        self._solve = Quick(back_substitution_kernel)
         self._update.call(self._root, self._row, self._image, 1.0)  # compiles, changes nothing
         self.forgetting = forgetting
         self.restart(estimate, covariance)
@@ -132,6 +138,30 @@ class SquareRootRls:
         self._root[:, size] = self._root[:, :size] @ estimate
         self.rows = 0
 
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return root, right-hand side and number of rows."""
+        return {'root': self._root.copy(), 'rows': np.array(float(self.rows))}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """
+        Go back to a state.
+
+        Raises
+        ------
+        ConfigurationError
+            If the root is not upper triangular with a positive diagonal.
+        DimensionError, NonFiniteError
+            If shapes do not agree or a number is not finite.
+
+        """
+        root = as_finite('root', state.get('root', ()), self._root.shape)
+        rows = as_finite('rows', state.get('rows', ()), ())
+        diagonal = np.diag(root)
+        if np.any(np.tril(root, -1) != 0.0) or (diagonal == 0.0).any():
+            raise ConfigurationError('root of the information: expected a full triangle')
+        self._root[:] = root
+        self.rows = int(rows)
+
     def update(self, row: Vector, value: float, deviation: float) -> None:
         """
         Take in one equation.
@@ -155,8 +185,8 @@ class SquareRootRls:
     @property
     def estimate(self) -> Vector:
         """Return the parameters, shape (p,)."""
-        root, right = self._root[:, :-1], self._root[:, -1]
-        return np.asarray(solve_triangular(root, right, check_finite=False) * self._widest)
+        self._solve.call(self._root, self._solution)
+        return self._solution * self._widest
 
     @property
     def covariance(self) -> Matrix:
@@ -206,6 +236,17 @@ def square_root_update_kernel(root: Matrix, row: Vector, image: Vector, forgetti
                 above, below = root[k, m], row[m]
                 root[k, m] = cosine * above + sine * below
                 row[m] = cosine * below - sine * above
+
+
+@kernel
+def back_substitution_kernel(root: Matrix, solution: Vector) -> None:
+    """Solve for the parameters that root and right-hand side stand for."""
+    size = len(solution)
+    for i in range(size - 1, -1, -1):
+        rest = root[i, size]
+        for k in range(i + 1, size):
+            rest -= root[i, k] * solution[k]
+        solution[i] = rest / root[i, i]
 
 
 @inner
