@@ -28,6 +28,7 @@ NODES = [
     'effort_watchdog_node',
     'differential_drive_node',
     'excitation_node',
+    'monitor_node',
 ]
 
 setup(

@@ -23,6 +23,7 @@ from robot_dynamics_ros.core.friction.friction_values import FRICTION_LAWS
 from robot_dynamics_ros.ros.parameters import parameter
 from robot_dynamics_ros.ros.robot_parameters import (
     check_friction_source,
+    CommandParameters,
     FRICTION_SOURCES,
     RobotParameters,
     TorqueParameters,
@@ -32,7 +33,7 @@ CONTROL_MODES = ('feedforward', 'pd_feedforward', 'computed_torque', 'pd', 'pd_g
 
 
 @dataclass(frozen=True)
-class InverseDynamicsParameters(TorqueParameters):
+class InverseDynamicsParameters(CommandParameters):
     """Parameters of `inverse_dynamics_node`."""
 
     mode: str = parameter('Control law.', 'pd_feedforward', choices=CONTROL_MODES)
@@ -78,7 +79,7 @@ class InverseDynamicsParameters(TorqueParameters):
 
 
 @dataclass(frozen=True)
-class GravityCompensationParameters(TorqueParameters):
+class GravityCompensationParameters(CommandParameters):
     """Parameters of `gravity_compensation_node`."""
 
     scale: float = parameter(
@@ -269,6 +270,26 @@ class JointForceRelayParameters(RobotParameters):
 
 
 @dataclass(frozen=True)
+class MonitorParameters(RobotParameters):
+    """Parameters of `monitor_node`."""
+
+    rate: float = parameter(
+        'States per second that are compared with Pinocchio.',
+        1.0,
+        unit='Hz',
+        low=0.01,
+        high=20.0,
+    )
+    state_timeout: float = parameter(
+        'Age of the joint states beyond which they are not compared.',
+        1.0,
+        unit='s',
+        low=0.005,
+        high=60.0,
+    )
+
+
+@dataclass(frozen=True)
 class EffortWatchdogParameters(TorqueParameters):
     """Parameters of `effort_watchdog_node`."""
 
@@ -438,5 +459,6 @@ NODE_PARAMETERS: dict[str, type] = {
     'effort_watchdog_node': EffortWatchdogParameters,
     'differential_drive_node': DifferentialDriveParameters,
     'excitation_node': ExcitationParameters,
+    'monitor_node': MonitorParameters,
 }
 """Parameters by the name of the node."""

@@ -284,6 +284,7 @@ def as_dict(run: IdentifyRun) -> dict[str, Any]:
             },
         },
         **_parameters(found),
+        'base_covariance': found.covariance.matrix.tolist(),
         'without_effect': list(model.base.without_effect),
         'armature': dict(run.identified.armature),
         'notes': list(run.notes),
