@@ -100,7 +100,7 @@ def joint_states(
     seed: int = 0,
     size: float = 0.9,
     highest: float = 1.0,
-    piece: float = 10.0,
+    piece: float = 8.0,
     reference: Callable[[Array], tuple[Array, ...]] | None = None,
 ) -> JointStates:
     """

@@ -61,6 +61,7 @@ from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.identification.identified_model import joint_friction
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow
 from robot_dynamics_ros.core.identification.online.online_start import OnlineStart
+from robot_dynamics_ros.core.identification.online.online_state import part_of
 from robot_dynamics_ros.core.identification.online.square_root_rls import SquareRootRls
 
 MEMORY = 30.0
@@ -77,6 +78,12 @@ THRESHOLD = 15.0
 
 LARGEST_ERROR = 5.0
 """Errors count up to so many deviations: one wrong message is no change."""
+
+WIDEST = 0.1
+"""Deviation that forgetting does not lead beyond, as a part of the friction at the start."""
+
+OPENED = 0.25
+"""Deviation that a change adds, likewise."""
 
 TRACKED = ('viscous', 'coulomb', 'stribeck', 'offset')
 
@@ -130,12 +137,15 @@ class FrictionTracker:
         self._bodies = start.base.copy()
         self._bodies[self.columns] = 0.0
         self._body_root = _body_root(start, self.columns)
-        self._squares = start.row_deviations**2
+        self._squares: Vector = start.row_deviations**2
         self._places = _places(self._of_joint)
         nv = model.robot.nv
         self._rls = [
             SquareRootRls(
-                start.base[c], start.covariance[np.ix_(c, c)], _widest(start, c)
+                start.base[c],
+                start.covariance[np.ix_(c, c)],
+                _sizes(start, c, WIDEST),
+                everywhere=True,
             )
             for c in self._of_joint
         ]  # fmt: skip
@@ -192,8 +202,7 @@ class FrictionTracker:
         if is_change:
             self._open(j, row.stamp)
         self._age[j] = min(self._memory, self._age[j] + row.step)
-        # A row forgets along one of as many directions as there are columns.
-        share = len(columns) * row.step / max(SHORTEST_MEMORY, self._age[j])
+        share = row.step / max(SHORTEST_MEMORY, float(self._age[j]))
         rls.forgetting = 1.0 - min(0.5, share)
         rls.update(columns, rest, deviation)
         self._estimate[place] = rls.estimate
@@ -211,12 +220,12 @@ class FrictionTracker:
             max(0.0, down - z - DRIFT),
         )
         self._sums[j] = sums
-        return max(sums) > THRESHOLD
+        return bool(max(sums) > THRESHOLD)
 
     def _open(self, j: int, stamp: float) -> None:
         """Make the friction of a joint uncertain."""
-        widest = _widest(self.start, self._of_joint[j])
-        covariance = self._rls[j].covariance + np.diag((0.5 * widest) ** 2)
+        opened = _sizes(self.start, self._of_joint[j], OPENED)
+        covariance = self._rls[j].covariance + np.diag(opened**2)
         self._rls[j].restart(self._rls[j].estimate, covariance)
         self._sums[j] = 0.0
         self._age[j] = 0.0
@@ -226,7 +235,7 @@ class FrictionTracker:
     @property
     def estimate(self) -> Vector:
         """Return the terms as they were fitted, shape (n,), in the order of `names`."""
-        return self._estimate.copy()
+        return np.array(self._estimate)
 
     @property
     def covariance(self) -> Matrix:
@@ -244,7 +253,7 @@ class FrictionTracker:
     @property
     def possible(self) -> Vector:
         """Return the terms under the condition that none takes less energy than none, (n,)."""
-        possible = self._estimate.copy()
+        possible: Vector = np.array(self._estimate)
         model = self.start.model
         for rls, place in zip(self._rls, self._places):
             own = self.columns[place]
@@ -259,7 +268,7 @@ class FrictionTracker:
     @property
     def base(self) -> Vector:
         """Return all base parameters: the friction as tracked, the bodies of the start."""
-        base = self._bodies.copy()
+        base: Vector = np.array(self._bodies)
         base[self.columns] = self._estimate
         return base
 
@@ -320,7 +329,7 @@ class FrictionTracker:
         }
         fresh = FrictionTracker(self.start, self._memory)
         for name, rls, place in zip(self.start.model.robot.v_names, fresh._rls, self._places):
-            rls.restore({key: state.get(f'{name}/{key}', ()) for key in ('root', 'rows')})
+            rls.restore(part_of(state, f'{name}/'))
             fresh._estimate[place] = rls.estimate
         self._rls, self._estimate = fresh._rls, fresh._estimate
         self._sums, self._age = kept['sums'].copy(), kept['age'].copy()
@@ -355,22 +364,23 @@ def _body_root(start: OnlineStart, friction: NDArray[np.intp]) -> Matrix:
     return np.ascontiguousarray(axes * np.sqrt(np.maximum(sizes, 0.0)))
 
 
-def _widest(start: OnlineStart, columns: NDArray[np.intp]) -> Vector:
-    """Return the deviations of a joint's friction that forgetting does not lead beyond."""
+def _sizes(start: OnlineStart, columns: NDArray[np.intp], share: float) -> Vector:
+    """Return a part of a joint's terms; of small ones half that of its Coulomb level."""
     model = start.model
     own = np.sqrt(np.diag(start.covariance)[columns])
     values = np.abs(start.base[columns])
     kinds = [model.terms[model.base.independent[k] - model.n_inertial].kind for k in columns]
     levels = [value for value, kind in zip(values.tolist(), kinds) if kind == 'coulomb']
-    level = max(levels, default=0.0)
-    share = np.where([kind in ('offset', 'stribeck') for kind in kinds], 0.3 * level, 0.5 * values)
-    return np.asarray(np.maximum(3.0 * own, share))
+    least = [
+        0.0 if kind == 'viscous' else 0.5 * share * max(levels, default=0.0) for kind in kinds
+    ]
+    return np.asarray(np.maximum(3.0 * own, np.maximum(share * values, least)))
 
 
 def _conditioned(values: Vector, covariance: Matrix, bounded: NDArray[np.bool_]) -> Vector:
     """Return the estimate with what is negative and must not be at zero, the others as then."""
     zero = np.zeros(len(values), dtype=bool)
-    found = values.copy()
+    found: Vector = np.array(values)
     for _ in range(len(values)):
         negative = bounded & ~zero & (found < 0.0)
         if not negative.any():

@@ -31,15 +31,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_dynamics_ros.core.arrays import as_vector, Vector
+from robot_dynamics_ros.core.arrays import as_vector, frozen, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
+from robot_dynamics_ros.core.identification.consistent_fit import consistent_fit, ConsistentFit
 from robot_dynamics_ros.core.identification.online.base_tracker import BaseTracker
 from robot_dynamics_ros.core.identification.online.excitation_gate import (
     ExcitationGate,
@@ -52,7 +53,7 @@ from robot_dynamics_ros.core.identification.online.friction_tracker import (
 )
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow, OnlineRows
 from robot_dynamics_ros.core.identification.online.online_start import OnlineStart
-from robot_dynamics_ros.core.identification.online.online_state import digests
+from robot_dynamics_ros.core.identification.online.online_state import digests, part_of
 
 BEFORE_CONTACT = 0.2
 """Rows of this time before a contact was seen may hold it already [s]."""
@@ -257,6 +258,32 @@ class OnlineIdentification:
         while self._waiting and self._waiting[-1].row.stamp >= since:
             self._waiting.pop()
 
+    def consistent_fit(self, prior_weight: float = 1.0) -> ConsistentFit:
+        """
+        Return bodies that can exist and friction that takes energy, of all that was learnt.
+
+        It takes some tenths of a second. The friction is that of its tracker, which follows it;
+        the bodies are the fit to everything.
+
+        Parameters
+        ----------
+        prior_weight : float
+            Of the description, see `consistent_fit`.
+
+        Raises
+        ------
+        ConfigurationError
+            If the weight is not above zero.
+
+        """
+        model = self.start.model
+        found = consistent_fit(model, self.base.fit, prior_weight)
+        parameters = found.parameters.copy()
+        tracked = np.array(model.base.independent)[self.friction.columns]
+        parameters[tracked] = self.friction.possible
+        base = model.base.to_base(parameters)
+        return replace(found, parameters=frozen(parameters), base=frozen(base))
+
     def state(self) -> dict[str, NDArray[Any]]:
         """Return what was learnt, as arrays; rows that wait are not in it."""
         parts = {'friction': self.friction.state(), 'base': self.base.state()}
@@ -276,8 +303,8 @@ class OnlineIdentification:
         """
         friction = FrictionTracker(self.start, self.settings.friction_memory)
         base = BaseTracker(self.start, self.settings.base_memory)
-        friction.restore(_part(state, 'friction/'))
-        base.restore(_part(state, 'base/'))
+        friction.restore(part_of(state, 'friction/'))
+        base.restore(part_of(state, 'base/'))
         self.friction, self.base = friction, base
         self._waiting.clear()
 
@@ -334,7 +361,3 @@ class OnlineIdentification:
 def _row_settings(settings: OnlineSettings) -> dict[str, float | str | None]:
     chosen = asdict(settings)
     return {key: chosen[key] for key in ('cutoff', 'motion_cutoff', 'effort_delay')}
-
-
-def _part(state: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    return {k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)}

@@ -40,6 +40,7 @@ from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.base_parameters import random_positions
 from robot_dynamics_ros.core.identification.identification import Identification
 from robot_dynamics_ros.core.identification.identification_model import IdentificationModel
+from robot_dynamics_ros.core.identification.offline_result import OfflineResult
 
 STATES = 300
 """Random states over which columns are measured."""
@@ -101,11 +102,7 @@ class OnlineStart:
         }  # fmt: skip
         for name, shape in shapes.items():
             object.__setattr__(self, name, frozen(as_finite(name, getattr(self, name), shape)))
-        if self.spread.min(initial=1.0) <= 0.0 or not 1.0 <= self.inflation < np.inf:
-            raise ConfigurationError(
-                f'spread of the errors is {self.spread.tolist()} and their inflation '
-                f'{self.inflation}, expected more than 0 and at least 1'
-            )
+        _check_errors(self.spread, self.inflation)
 
     @property
     def row_deviations(self) -> Vector:
@@ -120,16 +117,26 @@ def start_of_identification(found: Identification) -> OnlineStart:
     What its data did not show is left open.
 
     """
-    spread = found.linear.spread
-    wide = open_deviations(found.model, spread)
-    covariance = np.array(found.covariance.matrix)
+    return _start(
+        found.model, found.consistent.base, found.covariance.matrix, found.linear.spread,
+        found.covariance.inflation,
+    )  # fmt: skip
+
+
+def start_of_result(result: OfflineResult) -> OnlineStart:
+    """Return the start after an identification that was read back; otherwise the same."""
+    return _start(result.model, result.base, result.covariance, result.spread, result.inflation)
+
+
+def _start(
+    model: IdentificationModel, base: Vector, matrix: Matrix, spread: Vector, inflation: float
+) -> OnlineStart:
+    wide = open_deviations(model, spread)
+    covariance = np.array(matrix)
     least = SMALLEST_DEVIATION * wide
     unseen = np.diag(covariance) <= 0.0
     covariance[np.diag_indices_from(covariance)] += np.where(unseen, wide, least) ** 2
-    return OnlineStart(
-        found.model, found.consistent.base, covariance, wide, spread,
-        max(1.0, found.covariance.inflation),
-    )  # fmt: skip
+    return OnlineStart(model, base, covariance, wide, spread, max(1.0, inflation))
 
 
 def start_of_description(
@@ -162,10 +169,29 @@ def start_of_description(
         efforts = _random_rows(model) @ model.base.to_base(model.prior)
         size = np.sqrt(np.mean(efforts**2, axis=0))
         spread = UNKNOWN_SPREAD * np.maximum(size, 0.01 * size.max(initial=1e-3))
+    spread = as_finite('spread', spread, (model.robot.nv,))
+    _check_errors(spread, inflation)
     wide = open_deviations(model, spread)
     return OnlineStart(
         model, model.base.to_base(model.prior), np.diag(wide**2), wide, spread, inflation
     )
+
+
+def _check_errors(spread: Vector, inflation: float) -> None:
+    """
+    Refuse rows without errors.
+
+    Raises
+    ------
+    ConfigurationError
+        If a spread is not positive, or the inflation less than 1.
+
+    """
+    if spread.min(initial=1.0) <= 0.0 or not 1.0 <= inflation < np.inf:
+        raise ConfigurationError(
+            f'spread of the errors is {spread.tolist()} and their inflation {inflation}, '
+            'expected more than 0 and at least 1'
+        )
 
 
 def open_deviations(model: IdentificationModel, spread: Vector) -> Vector:

@@ -70,8 +70,8 @@ def state_bytes(state: Arrays, parts: Mapping[str, str]) -> bytes:
     """Return a state with the digests of what it belongs to as the content of a file."""
     buffer = io.BytesIO()
     said = [FORMAT, *(f'{name}={digest}' for name, digest in parts.items())]
-    np.savez(buffer, **{f'state/{key}': value for key, value in state.items()},
-             digests=np.array(said))  # fmt: skip
+    arrays: dict[str, Any] = {f'state/{key}': value for key, value in state.items()}
+    np.savez(buffer, digests=np.array(said), **arrays)
     return buffer.getvalue()
 
 
@@ -157,6 +157,11 @@ def read_state(path: str | Path, parts: Mapping[str, str]) -> dict[str, NDArray[
         return state_of_bytes(content, parts)
     except ConfigurationError as error:
         raise ConfigurationError(f'{path}: {error}') from error
+
+
+def part_of(state: Arrays, prefix: str) -> dict[str, NDArray[Any]]:
+    """Return the arrays whose names begin with a prefix, without it."""
+    return {k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)}
 
 
 def _digest(text: str, *arrays: NDArray[np.float64]) -> str:
