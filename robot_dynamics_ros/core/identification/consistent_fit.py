@@ -124,7 +124,9 @@ class ConsistentProblem:
             Of the prior.
 
         """
-        if np.linalg.eigvalsh(bodies).min(initial=1.0) <= 0.0:
+        try:  # the factor that the next step needs: small eigenvalues may be positive without it
+            np.linalg.cholesky(bodies)
+        except np.linalg.LinAlgError:
             return np.inf
         errors = self.triangle @ self.parameters(bodies, drives) - self.right
         ratio = np.linalg.solve(self.prior_bodies, bodies)

@@ -119,7 +119,7 @@ def identified_model(model: IdentificationModel, parameters: Vector) -> Identifi
         inertials.update(_link_inertials(model.robot, index, body, notes))
     named = dict(zip(model.names[model.n_inertial :], parameters[model.n_inertial :].tolist()))
     frictions = {
-        joint: _joint_friction(joint, named, width, notes)
+        joint: joint_friction(joint, named, width, notes)
         for joint, width in zip(model.robot.v_names, model.velocities)
     }
     if coupled := [f'{c.first}+{c.second}' for c in model.structure.couplings]:
@@ -213,9 +213,24 @@ def _link_inertials(
     return {main: inertial_of_parameters(body), **dict.fromkeys(fixed, nothing)}
 
 
-def _joint_friction(
+def joint_friction(
     joint: str, named: Mapping[str, float], width: float, notes: list[str]
 ) -> JointFriction:
+    """
+    Return the friction of a joint as the friction file has it.
+
+    Parameters
+    ----------
+    joint : str
+        Its name.
+    named : mapping of str to float
+        Terms of drives, ``joint/term``.
+    width : float
+        Of the smooth sign [rad/s | m/s]; 0 is the sign itself.
+    notes : list of str
+        What a reader should know is added here.
+
+    """
     viscous = named.get(f'{joint}/viscous', named.get(f'{joint}/viscous_positive', 0.0))
     backward = named.get(f'{joint}/viscous_negative')
     level = named.get(f'{joint}/coulomb', 0.0)

@@ -60,8 +60,12 @@ class OfflineResult:
         Standard deviation of the errors of each joint [N m | N].
     correlation_time : float
         Over which those errors are correlated [s].
-    cutoff : float
-        Of the filter of both sides [Hz].
+    inflation : float
+        Variance of the parameters relative to that under independent errors.
+    prior_weight : float
+        Of the description in the consistent fit.
+    cutoff, motion_cutoff : float
+        Of the filter of both sides, and of that of the motion before [Hz].
     effort_delay : float
         By which efforts were moved back [s].
     joint_errors : ndarray, shape (nv,)
@@ -81,7 +85,10 @@ class OfflineResult:
     covariance: Matrix
     spread: Vector
     correlation_time: float
+    inflation: float
+    prior_weight: float
     cutoff: float
+    motion_cutoff: float
     effort_delay: float
     joint_errors: Vector
     relative_error: float
@@ -141,7 +148,10 @@ def _result(report: Mapping[str, Any], robot: RobotModel) -> OfflineResult:
             'error deviations', [fit['error_deviation'][name] for name in robot.v_names], nv
         ),
         correlation_time=float(fit['correlation_time']),
+        inflation=float(fit['variance_inflation']),
+        prior_weight=float(report['prior']['weight']),
         cutoff=float(report['filter']['cutoff']),
+        motion_cutoff=float(report['filter']['motion_cutoff']),
         effort_delay=float(fit['effort_delay']['corrected']),
         joint_errors=_numbers(
             'joint errors', [joint['relative'] for joint in measure['joints']], nv
