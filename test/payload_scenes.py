@@ -1,3 +1,17 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """An arm that picks something up, puts it down or changes otherwise while it is being watched."""
 
 from __future__ import annotations
@@ -146,7 +160,9 @@ def reference(story: Story) -> tuple[Array, Array, Array]:
         return between_poses(story, t)
     run = scenario(story.motion, 1.0, 1.0 / story.speed)
     there = run.sample_many(np.minimum(t % (2.0 * run.duration), run.duration))
-    back = run.sample_many(np.clip(2.0 * run.duration - t % (2.0 * run.duration), 0.0, run.duration))
+    back = run.sample_many(
+        np.clip(2.0 * run.duration - t % (2.0 * run.duration), 0.0, run.duration)
+    )
     is_back = (t % (2.0 * run.duration) > run.duration)[:, None]
     q = np.where(is_back, back[0], there[0])
     return q, np.where(is_back, -back[1], there[1]), np.where(is_back, back[2], there[2])

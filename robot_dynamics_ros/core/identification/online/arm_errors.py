@@ -1,3 +1,17 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 r"""
 What the arm's own parameters are wrong by, beside a payload, from residuals of its model.
 
@@ -86,7 +100,7 @@ class ArmErrors:
             forgetting,
         )
         self.is_loaded = False
-        self._changed()
+        self._is_fresh, self._rows_to_look = False, 0
         self._look()
 
     def update(
@@ -175,6 +189,12 @@ class ArmErrors:
         """Return the errors of the base parameters, shape (rank,)."""
         self._look()
         return self._errors
+
+    @property
+    def payload(self) -> Vector:
+        """Return the ten parameters of the payload, which may be those of no possible body."""
+        self._look()
+        return self._payload
 
     @property
     def payload_root(self) -> tuple[Matrix, Vector]:

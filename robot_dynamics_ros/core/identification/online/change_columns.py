@@ -1,3 +1,17 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 r"""
 What each possible cause of a change does to the efforts: columns for comparing explanations.
 
@@ -9,8 +23,8 @@ Beside the columns of the payload and of friction, which rows have already, ther
 - a contact: the efforts :math:`-J^T f` against a force :math:`f` on the tip of each link, which
   is constant in the world for some time.
 
-The last two follow from the motion and pass the filter of the rows. Each cause has a size that it
-usually has; it is the standard deviation of its prior.
+The last two are taken at the position that the robot had when the row's filter is late by its
+delay. Each cause has a size that it usually has; it is the standard deviation of its prior.
 
 """
 
@@ -19,9 +33,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
-from robot_dynamics_ros.core.dynamics import frame_jacobian, generalized_gravity
+from robot_dynamics_ros.core.dynamics import (
+    frame_jacobian,
+    generalized_gravity,
+    ReferenceFrame,
+)
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.identification_model import IdentificationModel
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow, ROW_ORDER
@@ -64,7 +83,7 @@ class Cause:
 
     kind: str
     where: str
-    columns: np.ndarray[tuple[int], np.dtype[np.intp]]
+    columns: NDArray[np.intp]
 
 
 class ChangeColumns:
@@ -104,9 +123,7 @@ class ChangeColumns:
         self._frames = _contact_frames(robot, frame)
         self._tilted = _tilted(robot)
         nv = robot.nv
-        self._count_filtered = len(self._tilted) + 3 * len(self._frames)
-        self._filter = MatchedFilter(cutoff, nv * self._count_filtered, ROW_ORDER)
-        self._is_started = False
+        self._delay = MatchedFilter(cutoff, 1, ROW_ORDER).delay
         causes, at = [Cause('payload', frame, np.arange(SIZE, dtype=np.intp))], SIZE
         self._friction, self._sizes = [], []
         for j, name in enumerate(robot.v_names):
@@ -130,58 +147,69 @@ class ChangeColumns:
         self.causes = tuple(causes)
         self.count = at
 
-    def friction_columns(self, joint: str) -> tuple[np.ndarray[tuple[int], np.dtype[np.intp]], Vector]:
+    def friction_columns(self, joint: str) -> tuple[NDArray[np.intp], Vector]:
         """Return the base parameters of friction and offset of a joint, and usual changes."""
         for cause in self.causes:
             if cause.kind == 'friction' and cause.where == joint:
                 places = cause.columns - SIZE
-                return np.array(self._friction, dtype=np.intp)[places], np.array(self._sizes)[places]
+                return np.array(self._friction, dtype=np.intp)[places], np.array(self._sizes)[
+                    places
+                ]
         raise ConfigurationError(f"joint '{joint}' has no friction in the model")
 
-    def step(self, row: OnlineRow) -> Matrix:
-        """
-        Return the columns of the next row, shape (nv, count).
+    def scaled(self, cause: Cause, size: Vector) -> Vector:
+        """Return parameters of a cause in SI units, from those relative to the usual size."""
+        if cause.kind == 'payload':
+            return np.asarray(size * PAYLOAD_SIZE)
+        if cause.kind == 'friction':
+            return np.asarray(size * np.array(self._sizes)[cause.columns - SIZE])
+        if cause.kind == 'sensor offset':
+            joint = self._robot.v_names.index(cause.where)
+            return np.asarray(size * self._offsets[joint, joint])
+        return np.asarray(size * (TILT if cause.kind == 'gravity direction' else FORCE))
 
-        Rows must come in turn, all of them.
-
-        """
+    def columns(self, row: OnlineRow) -> Matrix:
+        """Return the columns of a row, shape (nv, count)."""
         nv = self._robot.nv
         columns = np.empty((nv, self.count))
         columns[:, :SIZE] = row.payload * PAYLOAD_SIZE
         at = SIZE + len(self._friction)
         columns[:, SIZE:at] = row.regressor[:, self._friction] * self._sizes
         columns[:, at : at + nv] = self._offsets
-        present = self._present(row.state.q)
-        if not self._is_started or row.step > 0.5:
-            self._filter.reset(present)
-            self._is_started = True
-        filtered = self._filter.step(row.step, present)[0]
-        columns[:, at + nv :] = filtered.reshape(nv, self._count_filtered)
+        columns[:, at + nv :] = self._of_position(row.state.q - self._delay * row.state.v)
         return columns
 
-    def _present(self, q: Vector) -> Vector:
+    def tilts(self, row: OnlineRow) -> Matrix:
+        """Return the columns of the two tilts of gravity, shape (nv, 2); zeros without gravity."""
+        q = row.state.q - self._delay * row.state.v
+        if not self._tilted:
+            return np.zeros((len(q), 2))
+        straight = generalized_gravity(self._robot, q)
+        tilted = [generalized_gravity(r, q) - straight for r in self._tilted]
+        return np.asarray(np.array(tilted).T / TILT)
+
+    def _of_position(self, q: Vector) -> Matrix:
         robot = self._robot
         parts = []
         if self._tilted:
             straight = generalized_gravity(robot, q)
             parts = [(generalized_gravity(r, q) - straight)[:, None] for r in self._tilted]
         parts += [
-            -FORCE * frame_jacobian(robot, q, frame, 'local_world_aligned')[:3].T
+            -FORCE * frame_jacobian(robot, q, frame, ReferenceFrame.LOCAL_WORLD_ALIGNED)[:3].T
             for _, frame in self._frames
         ]
-        return np.ascontiguousarray(np.hstack(parts)).ravel()
+        return np.hstack(parts)
 
 
 def _contact_frames(robot: RobotModel, held: str) -> list[tuple[str, str]]:
     """Return each moving link with the frame at its tip: the joint that leaves it, or the hand."""
-    frames = []
-    for body in range(robot.nbodies):
-        tip = held if robot.frame(held).body == body else None
-        for child in range(robot.nbodies):
-            if tip is None and robot.parents[child] == body:
-                tip = robot.body_names[child]
-        if tip is not None:
-            frames.append((robot.body_names[body], tip))
+    moved = {joint.name: joint.body for joint in robot.joints}
+    tips = {robot.frame(held).body: held}
+    for joint in robot.description.joints:
+        body = robot.frame(joint.parent).body if joint.parent in robot.frames else -1
+        if joint.name in moved and body >= 0:
+            tips.setdefault(body, robot.body_names[moved[joint.name]])
+    frames = [(robot.body_names[body], tips[body]) for body in sorted(tips)]
     return frames
 
 

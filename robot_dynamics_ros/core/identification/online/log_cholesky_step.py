@@ -1,3 +1,17 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 r"""
 The possible body that fits quadratic information best, by steps in log-Cholesky coordinates.
 
@@ -44,7 +58,10 @@ LARGEST_DAMPING = 1e8
 LONGEST = 2.0
 """Largest change of a coordinate in a step, relative to the body's size."""
 
-_LINEAR = np.column_stack([parameters_of_pseudo_inertia(unit.reshape(4, 4)) for unit in np.eye(16)])
+_LINEAR = np.column_stack(
+    [parameters_of_pseudo_inertia(unit.reshape(4, 4)) for unit in np.eye(16)]
+)
+_PSEUDO = np.column_stack([body_pseudo_inertia(unit).ravel() for unit in np.eye(SIZE)])
 _UPPER = ((0, 1), (1, 2), (0, 2))
 
 
@@ -109,7 +126,7 @@ def objective(problem: BodyProblem, theta: Vector) -> float:
     inverse = np.linalg.inv(body_pseudo_inertia(problem.prior))
     logarithm = 8.0 * theta[0] + 2.0 * float(np.sum(theta[1:4]))
     apart = float(np.sum(inverse * body_pseudo_inertia(body))) - logarithm
-    return float(errors @ errors) + problem.weight * apart
+    return float(errors @ errors + problem.weight * apart)
 
 
 def log_cholesky_steps(problem: BodyProblem, theta: Vector, steps: int = 5) -> Vector:
@@ -158,7 +175,7 @@ def _slopes(problem: BodyProblem, theta: Vector) -> tuple[Vector, Matrix]:
     gradient = image.T @ (problem.root @ body - problem.right)
     inverse = np.linalg.inv(body_pseudo_inertia(problem.prior))
     present = np.linalg.inv(body_pseudo_inertia(body))
-    changes = np.array([body_pseudo_inertia(column) for column in jacobian.T])
+    changes = (_PSEUDO @ jacobian).T.reshape(SIZE, 4, 4)
     pull = np.einsum('ij,kij->k', inverse - present, changes)
     turned = present @ changes
     bend = np.einsum('aij,bji->ab', turned, turned)

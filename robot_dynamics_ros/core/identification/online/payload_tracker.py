@@ -1,3 +1,17 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 r"""
 What the flange carries, while the robot moves: mass, centre of mass and inertia.
 
@@ -49,6 +63,9 @@ LONGEST_MEMORY = 8.0
 
 MIXED = 0.3
 """How long the filtered rows hold what was before a change and what came after it [s]."""
+
+FIT_PERIOD = 0.2
+"""A possible body is fitted anew so often at most [s]."""
 
 SMALLEST_MASS = 0.1
 """A payload of less than this is none [kg]."""
@@ -127,6 +144,7 @@ class PayloadTracker:
         self._prior = prior_body(PRIOR_MASS)
         self._estimate: PayloadEstimate | None = None
         self._is_new = False
+        self._learnt_at = self._fit_at = 0.0
         if stated is not None and stated.mass > 0.0:
             self.state_payload(stated)
 
@@ -152,7 +170,7 @@ class PayloadTracker:
     @property
     def estimate(self) -> PayloadEstimate | None:
         """Return the payload, or None if there is none."""
-        if self.arm.is_loaded and self._is_new:
+        if self.arm.is_loaded and self._is_new and self._learnt_at >= self._fit_at:
             self._fit()
         return self._estimate if self.arm.is_loaded else None
 
@@ -199,6 +217,7 @@ class PayloadTracker:
         self._drop(since + MIXED)
         self.arm.grasp()
         self._theta, self._prior = None, prior_body(PRIOR_MASS)
+        self._estimate, self._is_new, self._fit_at = None, True, -np.inf
         self._catch_up()
 
     def vanished(self, since: float) -> None:
@@ -209,9 +228,7 @@ class PayloadTracker:
         self._forget()
         self._catch_up()
 
-    def arm_changed(
-        self, since: float, columns: NDArray[np.intp], deviations: Vector
-    ) -> None:
+    def arm_changed(self, since: float, columns: NDArray[np.intp], deviations: Vector) -> None:
         """Say that some base parameters of the arm are others since some time."""
         self._learn(since)
         self._drop(since + MIXED)
@@ -251,6 +268,7 @@ class PayloadTracker:
             waited = self._waiting.popleft()
             self.arm.update(waited.row, waited.residual, waited.deviation, waited.use)
             self._is_new = True
+            self._learnt_at = waited.row.stamp
 
     def _drop(self, until: float) -> None:
         while self._waiting and self._waiting[0].row.stamp <= until:
@@ -278,6 +296,7 @@ class PayloadTracker:
         else:
             self._theta = log_cholesky_steps(self._problem(root, right), self._theta)
         self._is_new = False
+        self._fit_at = self._learnt_at + FIT_PERIOD
         parameters, _ = body_of(self._theta)
         information = root.T @ root + 0.5 * WEIGHT * divergence_hessian(parameters)
         covariance: Matrix = np.asarray(np.linalg.inv(information))
@@ -309,4 +328,4 @@ def quantity_deviation(parameters: Vector, covariance: Matrix) -> Vector:
         for step in np.diag(steps)
     ]
     jacobian = np.array(slopes).T / (2.0 * steps)
-    return np.sqrt(np.einsum('ij,jk,ik->i', jacobian, covariance, jacobian))
+    return np.asarray(np.sqrt(np.einsum('ij,jk,ik->i', jacobian, covariance, jacobian)))
