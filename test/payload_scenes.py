@@ -34,6 +34,8 @@ from robot_dynamics_ros.core.identification.identification_model import (
     IdentificationModel,
 )
 from robot_dynamics_ros.core.identification.joint_columns import ModelStructure
+from robot_dynamics_ros.core.identification.online.arm_errors import parameter_uncertainty
+from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow, OnlineRows
 from robot_dynamics_ros.core.model.payload import Payload
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
@@ -219,6 +221,42 @@ def recorded(story: Story) -> Recording:
             positions.append(reading.q)
             efforts.append(reading.tau)
     return Recording(np.array(stamps), np.array(positions), np.array(efforts))
+
+
+EFFORT_DEVIATION = np.array([0.15, 0.2, 0.1, 0.04, 0.04, 0.03])
+"""What noise and the form of friction leave of the rows, as a fit would say [N m]."""
+
+CUTOFF = 5.0
+
+
+@dataclass(frozen=True)
+class WatchedRow:
+    """A row and which joints count: those that have turned one way for its memory."""
+
+    row: OnlineRow
+    use: NDArray[np.bool_]
+
+
+def watched_rows(recording: Recording, slowest: float = 0.1) -> list[WatchedRow]:
+    """Return all rows of a recording."""
+    rows = OnlineRows(watched_model(), CUTOFF, 'flange', EFFORT_DELAY)
+    since, before, found = np.full(6, np.inf), np.zeros(6), []
+    for stamp, q, tau in zip(recording.stamps.tolist(), recording.q, recording.tau):
+        row = rows.step(stamp, q, tau)
+        if row is not None:
+            v = row.state.v
+            sign = np.where(np.abs(v) > slowest, np.sign(v), 0.0)
+            since = np.where((sign != 0.0) & (sign == before), since, stamp)
+            before = sign
+            found.append(WatchedRow(row, (sign != 0.0) & (stamp - since > 0.3)))
+    return found
+
+
+def identified(seed: int, error: float = 0.02) -> tuple[Array, Array]:
+    """Return base parameters that are wrong, as after an identification, and their covariance."""
+    parameters = offline_parameters(seed, error)
+    model = watched_model()
+    return model.base.to_base(parameters), parameter_uncertainty(model, parameters)
 
 
 def _latest(changes: Sequence[tuple[float, Array]], t: float, first: Array) -> Array:

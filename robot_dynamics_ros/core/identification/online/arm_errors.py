@@ -56,6 +56,9 @@ CORRELATED = float(np.sqrt(0.5 * RATE_PER_CUTOFF))
 FORGETTING = 0.9998
 """Of each equation; what was seen in all directions is remembered for a minute or two."""
 
+EXTENT = 0.1
+"""Of a body, on which the uncertainty of its centre of mass depends [m]."""
+
 SHARE_ALONE = 1e-3
 """Part of the variances that parameters have by themselves, which makes them positive."""
 
@@ -263,7 +266,7 @@ def parameter_uncertainty(
         All parameters.
     relative : float
         Standard deviation of each parameter over the largest of its kind in the same body or
-        drive.
+        drive; first moments count as those of a distance of `EXTENT` at least.
 
     Raises
     ------
@@ -279,7 +282,8 @@ def parameter_uncertainty(
     size = np.abs(parameters)
     n = model.n_inertial
     bodies = size[:n].reshape(-1, SIZE)
-    bodies[:, 1:4] = np.maximum(bodies[:, 1:4], bodies[:, 1:4].max(axis=1, keepdims=True))
+    moment = np.maximum(bodies[:, 1:4].max(axis=1), EXTENT * bodies[:, 0])
+    bodies[:, 1:4] = moment[:, None]
     bodies[:, 4:] = bodies[:, 4:].max(axis=1, keepdims=True)
     for k, term in enumerate(model.terms, start=n):
         if term.kind == 'offset':

@@ -225,7 +225,7 @@ def _tilted(robot: RobotModel) -> list[RobotModel]:
 def _friction_of(
     model: IdentificationModel, base: Vector, joint: int
 ) -> tuple[list[int], list[float]]:
-    """Return the base columns of viscous and Coulomb friction of a joint and their usual change."""
+    """Return the base columns of viscous and Coulomb friction of a joint, and usual changes."""
     own, sizes = [], []
     level = _levels(model, base)[joint]
     for k, column in enumerate(model.base.independent):

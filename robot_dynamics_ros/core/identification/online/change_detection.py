@@ -93,7 +93,7 @@ BACK = 0.5
 ONSET = 0.03
 """A change is seen so long after it happened at the earliest [s]."""
 
-LASTING = ('contact', 'gravity direction')
+LASTING = ('contact', 'gravity direction', 'sensor offset')
 """Causes that no parameter of arm or payload stands for: nothing is learnt while they last."""
 
 OF_A_JOINT = ('friction', 'sensor offset')
@@ -112,7 +112,7 @@ class Change:
     ----------
     kind : str
         ``payload``, ``payload removed``, ``friction``, ``sensor offset``, ``gravity direction``,
-        ``contact`` or ``unexplained``.
+        ``contact`` or ``unexplained``; ``over`` where a cause that lasted is gone.
     where : str
         Joint, link or frame; empty if it is not known.
     since, told : float
@@ -307,12 +307,15 @@ class ChangeDetector:
 
     def _over(self, stamp: float) -> Change:
         """Tell that the efforts are again what they were."""
-        where = ''
-        if self._told is None and self.likelihoods:
+        where, told = '', self._told
+        if told in (None, 'contact') and self.likelihoods:
             contacts = [found for found in self.likelihoods if found[0] == 'contact']
             where = max(contacts, key=lambda found: found[2])[1] if contacts else ''
         since = self.since
         self.reset()
+        if told in ('gravity direction', 'sensor offset'):
+            sentence = f'the efforts are again what they were: no {told} any more'
+            return Change('over', '', since, stamp, 0.0, np.zeros(0), sentence)
         place = f" at or beyond link '{where}'" if where else ''
         sentence = f'something touched the arm{place} for {stamp - BACK - since:.1f} s'
         return Change('contact', where, since, stamp, 0.0, np.zeros(0), sentence)

@@ -169,6 +169,7 @@ class PayloadWatch:
             self._look_back()
         if change is not None:
             self._take_up(change)
+            self.tracker.on_hold = self.detector.is_explaining
         self._until_look -= 1
         if self._until_look <= 0 and not self.detector.is_explaining:
             self._until_look = LOOK
@@ -213,11 +214,6 @@ class PayloadWatch:
             if joint in self._offsets:  # friction hardly changes alike in both directions
                 columns = np.append(columns, self._offsets[joint])
                 sizes = np.append(sizes, UNEQUAL * sizes.max())
-            self.tracker.arm_changed(change.since, columns, sizes)
-        elif change.kind == 'sensor offset':
-            joint = self._names.index(change.where)
-            columns = np.array([self._offsets[joint]] if joint in self._offsets else [], np.intp)
-            sizes = np.abs(change.size[: len(columns)])
             self.tracker.arm_changed(change.since, columns, sizes)
         elif not self.detector.is_explaining:
             self.tracker.discard(change.since)
