@@ -195,17 +195,18 @@ def test_contact_keeps_what_comes_with_it_from_being_learnt(
     bench = Bench(graph, urdf, offline_report=str(report))
     touch = graph.probe.create_publisher(Bool, f'{NODE}/contact', 1)
     assert graph.matched(touch)
-    bench.play(log, 3.0)
+    bench.play(log, 9.0)
+    assert bench.node.running.refusal == ''
     timer = graph.probe.create_timer(0.02, lambda: touch.publish(Bool(data=True)))
     graph.spin_for(0.2)
-    bench.play(log.part(3.0, 4.0))  # what came before the contact is still learnt from
+    bench.play(log.part(9.0, 11.0))  # what came before the contact is still learnt from
     before = bench.values()
-    bench.play(log.part(4.0, 7.0))
+    bench.play(log.part(11.0, 14.0))
     assert bench.node._last.use.states.tolist() == [RowState.CONTACT] * 2
     assert bench.values() == before
     graph.probe.destroy_timer(timer)
     graph.spin_for(0.5)
-    bench.play(log.part(7.0, 10.0))
+    bench.play(log.part(14.0, 17.0))
     assert bench.values() != before
 
 
