@@ -22,27 +22,10 @@ Of a joint's row, what the bodies explain is taken off; they stay as they were a
 
 with the terms :math:`\phi_j` of the joint's own drive (viscous, Coulomb, Stribeck, offset, as the
 model has them), the deviation :math:`s_j` of rows, and the covariance :math:`P_b` of the bodies.
-
-How much is forgotten follows the data. In calm the memory is long, so that errors average out.
-Two cumulated sums for each joint watch the normalised errors :math:`z` along and against the
-motion (that is where more or less friction shows), two more their sign (an offset),
-
-.. math:: g \leftarrow \max(0,\; g + u - k), \qquad u = \pm z\,\operatorname{sgn} v,\; \pm z
-
-and one beyond `h` is a change: the joint's friction becomes uncertain at once, and the memory
-begins again at the time since the change, growing with it, so that what was before does not count
-and all that came after does. For errors without a change that are normal with unit variance, a
-false alarm of one sum comes about every :math:`e^{2 k h}` rows.
+How the terms are fitted, and when they count as changed, says `joint_friction_fit`.
 
 What is published takes energy: a level or damping below zero is set to zero, and the joint's
 others are what they are under that condition.
-
-References
-----------
-.. [1] E. S. Page, "Continuous inspection schemes", Biometrika 41, 1954.
-.. [2] F. Gustafsson, *Adaptive Filtering and Change Detection*, 2000, sections 3.3 and 5.4.
-.. [3] T. R. Fortescue, L. S. Kershenbaum, B. E. Ydstie, "Implementation of self-tuning regulators
-   with variable forgetting factors", Automatica 17(6), 1981.
 
 """
 
@@ -54,30 +37,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_dynamics_ros.core.arrays import as_finite, Matrix, Vector
+from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.friction.friction_file import JointFriction
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.identification.identified_model import joint_friction
+from robot_dynamics_ros.core.identification.online.joint_friction_fit import (
+    FitState,
+    JointFrictionFit,
+    SHORTEST_MEMORY,
+)
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow
 from robot_dynamics_ros.core.identification.online.online_start import OnlineStart
 from robot_dynamics_ros.core.identification.online.online_state import part_of
-from robot_dynamics_ros.core.identification.online.square_root_rls import SquareRootRls
 
 MEMORY = 30.0
 """Seconds of motion of a joint after which its rows count for a third, in calm."""
-
-SHORTEST_MEMORY = 2.0
-"""The same just after a change."""
-
-DRIFT = 0.5
-"""`k`: errors that many deviations off are no change yet."""
-
-THRESHOLD = 15.0
-"""`h`: cumulated deviations beyond `DRIFT` that are a change."""
-
-LARGEST_ERROR = 5.0
-"""Errors count up to so many deviations: one wrong message is no change."""
 
 WIDEST = 0.1
 """Deviation that forgetting does not lead beyond, as a part of the friction at the start."""
@@ -109,10 +84,8 @@ class FrictionTracker:
         ``joint/term`` of each estimate.
     columns : ndarray of int, shape (n,)
         Their places among the base parameters.
-    changed_at : ndarray, shape (nv,)
-        Stamp of the last change of each joint; nan where there was none [s].
-    changes : ndarray of int, shape (nv,)
-        Number of them.
+    fits : tuple of JointFrictionFit
+        Those of all joints.
 
     Raises
     ------
@@ -139,23 +112,19 @@ class FrictionTracker:
         self._body_root = _body_root(start, self.columns)
         self._squares: Vector = start.row_deviations**2
         self._places = _places(self._of_joint)
-        nv = model.robot.nv
-        self._rls = [
-            SquareRootRls(
-                start.base[c],
-                start.covariance[np.ix_(c, c)],
-                _sizes(start, c, WIDEST),
-                everywhere=True,
+        self.fits = self._fresh_fits()
+        self._row: OnlineRow | None = None
+        self._rest = self._deviations = np.zeros(model.robot.nv)
+
+    def _fresh_fits(self) -> tuple[JointFrictionFit, ...]:
+        start = self.start
+        return tuple(
+            JointFrictionFit(
+                start.base[c], start.covariance[np.ix_(c, c)],
+                _sizes(start, c, WIDEST), _sizes(start, c, OPENED), self._memory,
             )
             for c in self._of_joint
-        ]  # fmt: skip
-        self._estimate = start.base[self.columns].copy()
-        self._row: OnlineRow | None = None
-        self._rest = self._deviations = np.zeros(nv)
-        self._sums = np.zeros((nv, 4))
-        self._age = np.full(nv, memory)
-        self.changed_at = np.full(nv, np.nan)
-        self.changes = np.zeros(nv, dtype=np.intp)
+        )  # fmt: skip
 
     def step(
         self, row: OnlineRow, use: NDArray[np.bool_], effort: Vector | None = None
@@ -175,74 +144,52 @@ class FrictionTracker:
         Returns
         -------
         changed : ndarray of bool, shape (nv,)
-            Joints whose friction has just been found to change.
+            Joints for which new friction has just been found.
 
         """
-        changed = np.zeros(len(self._rls), dtype=bool)
+        changed = np.zeros(len(self.fits), dtype=bool)
         if not use.any():
             return changed
         if row is not self._row:
-            self._rest = row.tau - row.regressor @ self._bodies
-            if effort is not None:
-                self._rest = self._rest - effort
-            unsure = row.regressor @ self._body_root
-            self._deviations = np.sqrt(self._squares + np.sum(unsure * unsure, axis=1))
-            self._row = row
+            self._look_at(row, effort)
         for j in np.flatnonzero(use).tolist():
-            if len(self._of_joint[j]):
-                changed[j] = self._take_in(j, row)
+            own = self._of_joint[j]
+            if len(own):
+                changed[j] = self.fits[j].step(
+                    row.regressor[j, own], float(self._rest[j]), float(self._deviations[j]),
+                    float(row.state.v[j]), row.step,
+                )  # fmt: skip
         return changed
 
-    def _take_in(self, j: int, row: OnlineRow) -> bool:
-        rest, deviation = float(self._rest[j]), float(self._deviations[j])
-        columns = row.regressor[j, self._of_joint[j]]
-        rls, place = self._rls[j], self._places[j]
-        error = (rest - float(columns @ self._estimate[place])) / deviation
-        is_change = self._watch(j, error, float(row.state.v[j]))
-        if is_change:
-            self._open(j, row.stamp)
-        self._age[j] = min(self._memory, self._age[j] + row.step)
-        share = row.step / max(SHORTEST_MEMORY, float(self._age[j]))
-        rls.forgetting = 1.0 - min(0.5, share)
-        rls.update(columns, rest, deviation)
-        self._estimate[place] = rls.estimate
-        return is_change
+    def _look_at(self, row: OnlineRow, effort: Vector | None) -> None:
+        """Take off what bodies and anything else explain, for all joints."""
+        rest = row.tau - row.regressor @ self._bodies
+        self._rest = rest if effort is None else rest - effort
+        unsure = row.regressor @ self._body_root
+        self._deviations = np.sqrt(self._squares + np.sum(unsure * unsure, axis=1))
+        self._row = row
 
-    def _watch(self, j: int, error: float, v: float) -> bool:
-        """Return whether the error makes one of the joint's sums a change."""
-        z = min(max(error, -LARGEST_ERROR), LARGEST_ERROR)
-        along = z if v > 0.0 else -z
-        forward, backward, up, down = self._sums[j].tolist()
-        sums = (
-            max(0.0, forward + along - DRIFT),
-            max(0.0, backward - along - DRIFT),
-            max(0.0, up + z - DRIFT),
-            max(0.0, down - z - DRIFT),
-        )
-        self._sums[j] = sums
-        return bool(max(sums) > THRESHOLD)
+    @property
+    def is_tracking(self) -> NDArray[np.bool_]:
+        """Tell the joints whose friction is neither on trial nor in doubt, shape (nv,)."""
+        return np.array([fit.state is FitState.TRACKING for fit in self.fits], dtype=bool)
 
-    def _open(self, j: int, stamp: float) -> None:
-        """Make the friction of a joint uncertain."""
-        opened = _sizes(self.start, self._of_joint[j], OPENED)
-        covariance = self._rls[j].covariance + np.diag(opened**2)
-        self._rls[j].restart(self._rls[j].estimate, covariance)
-        self._sums[j] = 0.0
-        self._age[j] = 0.0
-        self.changed_at[j] = stamp
-        self.changes[j] += 1
+    @property
+    def changes(self) -> NDArray[np.intp]:
+        """Return how often the friction of each joint was found to change, shape (nv,)."""
+        return np.array([fit.changes for fit in self.fits], dtype=np.intp)
 
     @property
     def estimate(self) -> Vector:
         """Return the terms as they were fitted, shape (n,), in the order of `names`."""
-        return np.array(self._estimate)
+        return np.concatenate([fit.estimate for fit in self.fits])
 
     @property
     def covariance(self) -> Matrix:
         """Return their covariance, shape (n, n); joints are independent of each other."""
         covariance = np.zeros((len(self.columns), len(self.columns)))
-        for rls, place in zip(self._rls, self._places):
-            covariance[place, place] = rls.covariance
+        for fit, place in zip(self.fits, self._places):
+            covariance[place, place] = fit.covariance
         return covariance
 
     @property
@@ -253,23 +200,23 @@ class FrictionTracker:
     @property
     def possible(self) -> Vector:
         """Return the terms under the condition that none takes less energy than none, (n,)."""
-        possible: Vector = np.array(self._estimate)
+        possible = self.estimate
         model = self.start.model
-        for rls, place in zip(self._rls, self._places):
+        for fit, place in zip(self.fits, self._places):
             own = self.columns[place]
             bounded = np.array(
                 [model.terms[model.base.independent[k] - model.n_inertial].is_nonnegative
                  for k in own], dtype=bool,
             )  # fmt: skip
             if (possible[place][bounded] < 0.0).any():
-                possible[place] = _conditioned(possible[place], rls.covariance, bounded)
+                possible[place] = _conditioned(possible[place], fit.covariance, bounded)
         return possible
 
     @property
     def base(self) -> Vector:
         """Return all base parameters: the friction as tracked, the bodies of the start."""
         base: Vector = np.array(self._bodies)
-        base[self.columns] = self._estimate
+        base[self.columns] = self.estimate
         return base
 
     @property
@@ -298,43 +245,28 @@ class FrictionTracker:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return what makes up the tracker, as arrays."""
-        state = {
-            'sums': self._sums.copy(),
-            'age': self._age.copy(),
-            'changes': self.changes.astype(np.float64),
+        return {
+            f'{name}/{key}': value
+            for name, fit in zip(self.start.model.robot.v_names, self.fits)
+            for key, value in fit.arrays().items()
         }
-        for name, rls in zip(self.start.model.robot.v_names, self._rls):
-            state.update({f'{name}/{key}': value for key, value in rls.state().items()})
-        return state
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """
-        Go back to a state; when changes were is forgotten, as stamps begin anew.
+        Go back to a state.
 
         Raises
         ------
         ConfigurationError
-            If an array is missing or makes no sense.
+            If an array makes no sense.
         DimensionError, NonFiniteError
-            If it is of another size, or not finite.
+            If it is missing, of another size, or not finite.
 
         """
-        kept = {
-            key: as_finite(key, state.get(key, ()), shape)
-            for key, shape in (
-                ('sums', self._sums.shape),
-                ('age', self._age.shape),
-                ('changes', self._age.shape),
-            )
-        }
-        fresh = FrictionTracker(self.start, self._memory)
-        for name, rls, place in zip(self.start.model.robot.v_names, fresh._rls, self._places):
-            rls.restore(part_of(state, f'{name}/'))
-            fresh._estimate[place] = rls.estimate
-        self._rls, self._estimate = fresh._rls, fresh._estimate
-        self._sums, self._age = kept['sums'].copy(), kept['age'].copy()
-        self.changes = kept['changes'].astype(np.intp)
-        self.changed_at = np.full(len(self._age), np.nan)
+        fits = self._fresh_fits()
+        for name, fit in zip(self.start.model.robot.v_names, fits):
+            fit.restore(part_of(state, f'{name}/'))
+        self.fits, self._row = fits, None
 
 
 def _columns_of_joints(start: OnlineStart) -> list[NDArray[np.intp]]:

@@ -18,12 +18,14 @@ All estimation while the robot moves, in order: rows, gate, residuals, trackers.
 1. Joint states become rows of the regression (`online_rows`), some tens a second.
 2. For each joint is decided whether its row may be learnt from (`excitation_gate`).
 3. The residual is what the arm and its friction, as they are tracked, do not explain. Whoever
-   looks for other reasons (a payload, a contact, a fault) gets every row with it, as `explainer`.
+   looks for other reasons (a payload, a contact, a fault) gets every row, as `explainer`, with
+   what the arm as it was at the start leaves of it: so what is tracked here does not move there.
 4. Rows wait for `patience` before the trackers learn from them, so that a reason has time to be
-   found: while the explainer says ``on_hold`` nothing is learnt, and rows that turn out to be of
-   something else are discarded (`discard`), as those are that came just before a contact was seen.
-5. `FrictionTracker` follows the friction, `BaseTracker` gathers all base parameters. One equation
-   is taken in with each joint state, so that no state costs more than a few others.
+   found: while the explainer says ``on_hold`` nothing is learnt, and rows since a change that is
+   none of friction are discarded, as those are that came just before a contact was seen.
+5. `FrictionTracker` follows the friction, `BaseTracker` gathers all base parameters, of joints
+   whose friction is neither on trial nor in doubt. One equation is taken in with each joint state,
+   so that no state costs much more than others.
 
 """
 
@@ -51,6 +53,7 @@ from robot_dynamics_ros.core.identification.online.friction_tracker import (
     FrictionTracker,
     MEMORY,
 )
+from robot_dynamics_ros.core.identification.online.joint_friction_fit import FitState
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow, OnlineRows
 from robot_dynamics_ros.core.identification.online.online_start import OnlineStart
 from robot_dynamics_ros.core.identification.online.online_state import digests, part_of
@@ -96,6 +99,26 @@ class OnlineSettings:
     patience: float = 0.5
 
 
+class ExplainedChange(Protocol):
+    """A change with its reason."""
+
+    @property
+    def kind(self) -> str:
+        """``friction``, or anything else, which is not for the trackers here."""
+
+    @property
+    def since(self) -> float:
+        """Stamp from which on it is in the rows [s]."""
+
+
+class RowExplanation(Protocol):
+    """What an explainer says after a row."""
+
+    @property
+    def change(self) -> ExplainedChange | None:
+        """A change that has just been explained."""
+
+
 class RowExplainer(Protocol):
     """Whoever looks for reasons beside friction: a payload, a contact, a fault."""
 
@@ -105,8 +128,14 @@ class RowExplainer(Protocol):
 
     def step(
         self, row: OnlineRow, residual: Vector, deviation: Vector, use: NDArray[np.bool_]
-    ) -> None:
-        """Take in a row, with what the arm without payload leaves of it."""
+    ) -> RowExplanation:
+        """
+        Take in a row.
+
+        The residual is what the arm at the start, without payload, leaves of it, and the deviation
+        that of one row's error [N m | N].
+
+        """
 
     def effort(self, row: OnlineRow) -> Vector | None:
         """Return what it explains of the row's effort, shape (nv,) [N m | N]; None for nothing."""
@@ -209,7 +238,7 @@ class OnlineIdentification:
         self.refused = 0
         self.digests = digests(start, _row_settings(settings))
         self._nv = robot.nv
-        self._deviation = start.row_deviations
+        self._deviation = start.spread
         self._waiting: deque[_Waiting] = deque()
         self._one = np.zeros(robot.nv, dtype=bool)
         self._touched = False
@@ -331,7 +360,10 @@ class OnlineIdentification:
             self._touched = False
         effort = None
         if self.explainer is not None:
-            self.explainer.step(row, residual, self._deviation, use.use)
+            left = row.tau - row.regressor @ self.start.base
+            said = self.explainer.step(row, left, self._deviation, use.use)
+            if said.change is not None and said.change.kind != 'friction':
+                self.discard(said.change.since)
             effort = self.explainer.effort(row)
         if use.use.any() and not self.is_frozen:
             self._waiting.append(_Waiting(row, use.use.copy(), effort))
@@ -362,7 +394,8 @@ class OnlineIdentification:
         self._one[joint] = True
         use[joint] = False
         self._changed |= self.friction.step(row, self._one, effort)
-        self.base.step(row, self._one, effort)
+        if self.friction.fits[joint].state is FitState.TRACKING:
+            self.base.step(row, self._one, effort)
         if not use.any():
             self._waiting.popleft()
 

@@ -27,6 +27,7 @@ from robot_dynamics_ros.core.exceptions import (
 from robot_dynamics_ros.core.identification.identification_model import identification_model
 from robot_dynamics_ros.core.identification.joint_columns import ModelStructure
 from robot_dynamics_ros.core.identification.online.friction_tracker import FrictionTracker
+from robot_dynamics_ros.core.identification.online.joint_friction_fit import FitState
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow
 from tracker_rows import drives, es5_model, motion, rows_of, start_at
 
@@ -56,7 +57,7 @@ def test_a_step_is_found_and_learnt_and_other_joints_stay() -> None:
             found = row.stamp
     # 0.9 N m beside noise of 0.3: some rows of motion. Noise over 15 s leaves a per cent.
     assert found is not None
-    assert found - 50.0 < 2.0
+    assert found - 50.0 < 5.0
     np.testing.assert_array_equal(tracker.changes, [0, 0, 1, 0, 0, 0])
     assert coulomb(tracker)[2] == pytest.approx(3.9, rel=0.03)
     np.testing.assert_allclose(np.delete(coulomb(tracker), 2), 3.0, rtol=0.03)
@@ -183,12 +184,37 @@ def test_senseless_input_is_refused_and_changes_nothing() -> None:
     with pytest.raises(ConfigurationError, match='no friction terms'):
         FrictionTracker(start_at(bare, drives(bare)))
     state = tracker.state()
-    damaged = {**state, 'joint_6/root': np.zeros_like(state['joint_6/root'])}
     for broken, error in (
         ({k: v for k, v in state.items() if k != 'joint_6/root'}, DimensionError),
-        ({**state, 'age': np.full(6, np.nan)}, NonFiniteError),
-        (damaged, ConfigurationError),
+        ({**state, 'joint_2/numbers': np.full(7, np.nan)}, NonFiniteError),
+        ({**state, 'joint_6/root': 0.0 * state['joint_6/root']}, ConfigurationError),
     ):
         with pytest.raises(error):
             tracker.restore(broken)
         assert all(np.array_equal(state[key], value) for key, value in tracker.state().items())
+
+
+def test_what_friction_cannot_explain_is_not_learnt_and_passes() -> None:
+    model = es5_model()
+    parameters = drives(model)
+    tracker = FrictionTracker(start_at(model, parameters))
+    for row in rows_of(model, *motion(800), parameters):
+        tracker.step(row, moving(row))
+    before = tracker.estimate
+    # Two kilograms more in the last link, ten seconds long: torques that follow the pose.
+    loaded = parameters.copy()
+    body = 10 * (model.robot.nbodies - 1)
+    loaded[body] += 2.0
+    loaded[body + 3] += 0.2
+    q, v, a = motion(2000, seed=5)
+    for row in rows_of(model, q[:400], v[:400], a[:400], loaded, seed=6, start=20.0):
+        assert not tracker.step(row, moving(row))[1:3].any()
+    assert [fit.state is FitState.DOUBT for fit in tracker.fits][1:3] == [True, True]
+    heavy = np.array([name.startswith(('joint_2', 'joint_3')) for name in tracker.names])
+    level = np.array([name.endswith('coulomb') for name in tracker.names])
+    np.testing.assert_allclose(tracker.estimate[heavy & level], before[heavy & level], rtol=0.05)
+    # It is put down: after some seconds of small errors everything goes on.
+    for row in rows_of(model, q[400:], v[400:], a[400:], parameters, seed=7, start=30.0):
+        tracker.step(row, moving(row))
+    assert tracker.is_tracking.all()
+    np.testing.assert_allclose(coulomb(tracker), 3.0, rtol=0.03)
