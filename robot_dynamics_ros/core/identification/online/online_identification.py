@@ -296,6 +296,12 @@ class OnlineIdentification:
         while self._waiting and self._waiting[-1].row.stamp >= since:
             self._waiting.pop()
 
+    def finish(self) -> None:
+        """Learn from all rows that wait, as at the end of a log."""
+        while self._waiting and not self.is_frozen:
+            self._learn_joint()
+        self.base.finish()
+
     def consistent_fit(self, prior_weight: float = 1.0) -> ConsistentFit:
         """
         Return bodies that can exist and friction that takes energy, of all that was learnt.

@@ -57,11 +57,13 @@ from robot_dynamics_ros.core.identification.online.online_start import (
     start_of_result,
 )
 from robot_dynamics_ros.core.identification.online.online_state import part_of
-from robot_dynamics_ros.core.identification.online.payload_watch import PayloadWatch
+from robot_dynamics_ros.core.identification.online.payload_watch import PayloadWatch, WatchReport
 from robot_dynamics_ros.core.model.payload import Payload
 
 ADOPTIONS = (10.0, 30.0, 90.0)
 """Motion of every joint after which the friction tracker takes the bodies that were found [s]."""
+
+NOTHING = WatchReport(False, None)
 
 KEPT_CHANGES = 20
 """Changes that are remembered."""
@@ -145,17 +147,18 @@ class RunningModel:
 
     def explain(
         self, row: OnlineRow, residual: Vector, deviation: Vector, use: NDArray[np.bool_]
-    ) -> None:
+    ) -> WatchReport:
         """Take in a row for the meaning of the efforts, and for changes."""
         self.semantics.step(row)
         if self.watch is None or not self.semantics.may_learn or self.online.is_frozen:
-            return
-        change = self.watch.step(row, residual, deviation, use).change
-        if change is not None:
-            self._told = change
-            self.changes.append(change)
-            self._monitor.note(change)
+            return NOTHING
+        report = self.watch.step(row, residual, deviation, use)
+        if report.change is not None:
+            self._told = report.change
+            self.changes.append(report.change)
+            self._monitor.note(report.change)
             self.semantics.carry(self.watch.payload)
+        return report
 
     # What a node asks.
 
@@ -294,9 +297,9 @@ class _Explainer:
 
     def step(
         self, row: OnlineRow, residual: Vector, deviation: Vector, use: NDArray[np.bool_]
-    ) -> None:
+    ) -> WatchReport:
         """Take in a row."""
-        self._running.explain(row, residual, deviation, use)
+        return self._running.explain(row, residual, deviation, use)
 
     def effort(self, row: OnlineRow) -> Vector | None:
         """Return what the payload adds to the row's efforts."""
