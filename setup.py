@@ -29,6 +29,7 @@ NODES = [
     'differential_drive_node',
     'excitation_node',
     'monitor_node',
+    'external_torque_node',
 ]
 
 setup(

@@ -39,6 +39,7 @@ NAMES = {
     'hardware.launch.py',
     'gazebo.launch.py',
     'bag.launch.py',
+    'external_torque.launch.py',
     'identification.launch.py',
 }
 BOOLEAN = ['true', 'false']

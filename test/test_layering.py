@@ -50,7 +50,7 @@ CORE_LEVELS = [
     {'dynamics'},
     {'friction', 'trajectory', 'signals', 'drive', 'symbolic'},
     {'contact'},
-    {'simulation', 'control', 'identification', 'log_health'},
+    {'simulation', 'control', 'identification', 'log_health', 'external_torque'},
     {'excitation'},
 ]
 """Folders of core from the bottom up: each may import itself and what lies below its level."""

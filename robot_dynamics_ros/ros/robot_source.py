@@ -159,6 +159,7 @@ def joint_order(parameters: RobotParameters, model: RobotModel) -> tuple[str, ..
         'max_joint_speed',
         'torque_constants',
         'gear_ratios',
+        'effort_signs',
         'initial_positions',
         'joint_stiffness',
         'joint_damping',

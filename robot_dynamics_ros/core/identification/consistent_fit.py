@@ -266,7 +266,10 @@ def solved(problem: ConsistentProblem, weight: float) -> Solution:
     while not is_settled and steps < MOST_STEPS:
         steps += 1
         value = problem.objective(bodies, drives, present)
-        turns, push, promised = _newton_step(problem, bodies, drives, present)
+        try:
+            turns, push, promised = _newton_step(problem, bodies, drives, present)
+        except np.linalg.LinAlgError:  # weights so far apart that nothing is left of the others
+            break
         enough = SETTLED * value if present == weight else CENTRED * present
         is_settled = promised <= enough
         trial = _searched(problem, bodies, drives, turns, push, present)

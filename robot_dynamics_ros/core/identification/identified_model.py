@@ -34,6 +34,7 @@ import numpy as np
 
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.friction.friction_file import JointFriction
+from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.friction.friction_values import DEFAULT_SMOOTHING_VELOCITY
 from robot_dynamics_ros.core.identification.identification_model import IdentificationModel
 from robot_dynamics_ros.core.identification.joint_columns import (
@@ -84,6 +85,19 @@ class IdentifiedModel:
     joint_friction: Mapping[str, JointFriction]
     armature: Mapping[str, float]
     notes: tuple[str, ...]
+
+    @property
+    def friction_model(self) -> FrictionModel:
+        """Return the friction as the nodes compute it from the friction file."""
+        joints = self.joint_friction.values()
+        return FrictionModel(
+            tuple(self.joint_friction),
+            np.array([joint.viscous for joint in joints]),
+            np.array([joint.coulomb_positive for joint in joints]),
+            np.array([joint.coulomb_negative for joint in joints]),
+            np.array([joint.smoothing_velocity for joint in joints]),
+            np.array([joint.backward_viscous for joint in joints]),
+        )
 
 
 def identified_model(model: IdentificationModel, parameters: Vector) -> IdentifiedModel:

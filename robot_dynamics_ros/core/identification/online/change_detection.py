@@ -1,0 +1,368 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+r"""
+That the efforts changed, since when, and what explains it best.
+
+**That**: each joint has a cumulative sum for either direction of its normalised innovation
+:math:`z = e / s`, with the deviation `s` of noise and of what is known of the arm together,
+
+.. math:: S \leftarrow \max(0,\, S + z - k)
+
+which begins to grow with the change and tells when that was.
+
+**What**: since then the residuals are :math:`e = C_h \theta + A u + \epsilon` with the columns of
+a cause `h`, the errors of the arm :math:`A u`, :math:`u \sim N(0, E)`, as they were known before,
+and noise. With a size :math:`\theta \sim N(0, \Lambda)` that the cause usually has, the likelihood
+of all rows under each cause follows in closed form; with everything in units of its deviation,
+
+.. math:: \log\frac{p(e | h)}{p(e | \text{nothing})} =
+          \tfrac12\, b_h^T (E + N_h)^{-1} b_h - \tfrac12 \log\det(E + N_h)
+
+where `u` is eliminated from :math:`N_h = C_h^T C_h` and :math:`b_h = C_h^T e` before. A cause with
+many parameters pays for them by the determinant, so that causes of any size can be compared; the
+difference of two is the logarithm of how much more likely one is than the other. A payload that
+was put down is a cause without any parameter: what was estimated is gone.
+
+A cause is told when it is more likely than every other one by a margin and leaves nothing but
+noise. What nothing explains, and what goes by itself, is a contact. While a change is being
+explained, nobody must learn.
+
+References
+----------
+.. [1] M. Basseville, I. Nikiforov, *Detection of Abrupt Changes*, 1993, sections 2.2 (cumulative
+   sum) and 7.2 (generalised likelihood ratio with nuisance parameters).
+.. [2] R. Kass, A. Raftery, "Bayes Factors", JASA 90(430), 1995.
+
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from robot_dynamics_ros.core.arrays import Matrix, Vector
+from robot_dynamics_ros.core.identification.online.arm_errors import ArmErrors, CORRELATED
+from robot_dynamics_ros.core.identification.online.change_columns import Cause, ChangeColumns
+from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow
+
+SLACK = 1.0
+"""`k`: innovations up to so many deviations are no sign of a change."""
+
+ALARM = 12.0
+"""Sum with which a change is told; a clear one gets there within two or three rows."""
+
+LARGEST_STEP = 6.0
+"""Of a sum in one row: a single row is no change."""
+
+MIXED = 0.3
+"""How long rows hold what was before a change and what came after it [s]."""
+
+SOONEST = 0.6
+"""A change is explained by rows of so long at least [s]."""
+
+LATEST = 5.0
+"""What is not explained by then is not explained at all [s]."""
+
+MARGIN = 8.0
+"""By which a cause must be more likely than any other, in logarithms."""
+
+POOR = 1.0
+"""Mean square of what the best cause leaves, in squared deviations, beyond which it is none.
+
+Deviations are those of rows that were independent: plain noise leaves a quarter.
+"""
+
+BACK = 0.5
+"""If the efforts are again what they were for so long, it was a contact [s]."""
+
+ONSET = 0.03
+"""A change is seen so long after it happened at the earliest [s]."""
+
+LASTING = ('contact', 'gravity direction', 'sensor offset')
+"""Causes that no parameter of arm or payload stands for: nothing is learnt while they last."""
+
+OF_A_JOINT = ('friction', 'sensor offset')
+"""Causes that look alike while a joint does not turn back."""
+
+EVERY = 4
+"""Rows from one comparison of causes to the next."""
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """
+    A change that was explained, or that was not.
+
+    Attributes
+    ----------
+    kind : str
+        ``payload``, ``payload removed``, ``friction``, ``sensor offset``, ``gravity direction``,
+        ``contact`` or ``unexplained``; ``over`` where a cause that lasted is gone.
+    where : str
+        Joint, link or frame; empty if it is not known.
+    since, told : float
+        When it happened and when it was told, as stamps of rows [s].
+    margin : float
+        Logarithm of how much more likely it is than the next best cause; 0 if unexplained.
+    size : ndarray
+        Estimated parameters of the cause: ten of the change of the payload; changes of friction
+        [N m s/rad, N m] or of the offset [N m]; tilts [rad]; force [N].
+    sentence : str
+        What happened, for people.
+
+    """
+
+    kind: str
+    where: str
+    since: float
+    told: float
+    margin: float
+    size: Vector
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Compared:
+    """A cause, how likely it is, what it leaves, and its parameters."""
+
+    cause: Cause
+    likelihood: float
+    left: float
+    size: Vector
+
+
+class ChangeDetector:
+    """
+    Watches the innovations of all joints.
+
+    Parameters
+    ----------
+    columns : ChangeColumns
+        The causes.
+
+    Attributes
+    ----------
+    is_explaining : bool
+        Whether something changed and is not explained yet, or goes on without explanation:
+        nothing may be learnt.
+    since : float
+        When it changed [s].
+    likelihoods : tuple of (str, str, float)
+        Kind, place and logarithm of the likelihood of each cause, as last compared.
+
+    """
+
+    def __init__(self, columns: ChangeColumns) -> None:
+        self._columns = columns
+        self.since = 0.0
+        self.likelihoods: tuple[tuple[str, str, float], ...] = ()
+        self._sums: Matrix | None = None
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget that anything changed."""
+        self.is_explaining = False
+        self._told: str | None = None
+        self._sums = None
+        self._calm = 0.0
+        self._rows = 0
+
+    def step(
+        self,
+        row: OnlineRow,
+        residual: Vector,
+        deviation: Vector,
+        use: NDArray[np.bool_],
+        arm: ArmErrors,
+    ) -> Change | None:
+        """
+        Take in a row.
+
+        Parameters
+        ----------
+        row : OnlineRow
+            With columns of a payload.
+        residual, deviation : ndarray, shape (nv,)
+            As for `PayloadTracker.step` [N m | N].
+        use : ndarray of bool, shape (nv,)
+            Which joints count.
+        arm : ArmErrors
+            What is known; it must not change while something is being explained.
+
+        Returns
+        -------
+        change : Change or None
+            A change that has just been told.
+
+        """
+        innovation, known = arm.innovation(row, residual)
+        noise = CORRELATED * deviation
+        score = np.where(use, innovation / np.hypot(noise, known), 0.0)
+        if not self.is_explaining:
+            self._watch(row.stamp, score, use)
+            return None
+        self._count_calm(row.step, innovation / noise, score, use)
+        if row.stamp > self.since + MIXED:
+            self._take_in(row, innovation, noise, use, arm)
+        return self._judge(row.stamp, arm)
+
+    def _watch(self, stamp: float, score: Vector, use: NDArray[np.bool_]) -> None:
+        """Sum up, and find when the sums began to grow."""
+        if self._sums is None:
+            self._sums = np.zeros((2, len(score)))
+            self._began = np.full((2, len(score)), stamp)
+        steps = np.clip(np.array([score, -score]) - SLACK, -LARGEST_STEP, LARGEST_STEP)
+        self._began = np.where(self._sums == 0.0, stamp, self._began)
+        self._sums = np.where(use, np.maximum(0.0, self._sums + steps), self._sums)
+        if self._sums.max() > ALARM:
+            self.since = float(self._began[self._sums > 0.5 * ALARM].min()) - ONSET
+            self.is_explaining = True
+            self._alarmed = (self._sums > 0.5 * ALARM).any(axis=0)
+            self._information: Matrix | None = None
+
+    def _count_calm(
+        self, period: float, plain: Vector, score: Vector, use: NDArray[np.bool_]
+    ) -> None:
+        """Count for how long the efforts have been again what they were before."""
+        if np.any(use & (np.abs(plain) > 2.0) & (np.abs(score) > 1.0)):
+            self._calm = 0.0
+        elif np.all(use[self._alarmed]):
+            self._calm += period
+
+    def _take_in(
+        self,
+        row: OnlineRow,
+        innovation: Vector,
+        noise: Vector,
+        use: NDArray[np.bool_],
+        arm: ArmErrors,
+    ) -> None:
+        """Add the rows to the information about causes and errors of the arm."""
+        spread = arm.spread
+        nuisance = row.regressor @ spread[: arm.rank]
+        gone = np.zeros(len(noise))
+        if arm.is_loaded:
+            nuisance = nuisance + row.payload @ spread[arm.rank :]
+            gone = -row.payload @ arm.payload
+        columns = np.column_stack([self._columns.columns(row), nuisance, gone, innovation])
+        columns = (columns / noise[:, None])[use]
+        if self._information is None:
+            self._information = np.zeros((columns.shape[1],) * 2)
+            self._count, self._first = 0, row.stamp
+        self._information += columns.T @ columns
+        self._count += len(columns)
+        self._rows += 1
+
+    def _judge(self, stamp: float, arm: ArmErrors) -> Change | None:
+        """Tell what it is, if that is clear."""
+        if self._calm > BACK:
+            return self._over(stamp)
+        is_late = stamp - self.since > LATEST
+        due = self._rows % EVERY == 0 and self._rows > 0
+        if self._information is None or not (due and stamp - self._first > SOONEST - MIXED):
+            return None
+        best, *others = self._compared(arm)
+        # Contacts with neighbouring links look alike: that it is one is what counts.
+        rivals = [o for o in others if not o.cause.kind == best.cause.kind == 'contact']
+        margin = best.likelihood - max((o.likelihood for o in rivals), default=0.0)
+        if is_late and best.cause.kind in OF_A_JOINT:
+            # A joint that turns one way only does not tell its friction from its sensor.
+            rivals = [o for o in rivals if o.cause.where != best.cause.where]
+            margin = best.likelihood - max((o.likelihood for o in rivals), default=0.0)
+        if best.left < POOR and margin > MARGIN and best.likelihood > MARGIN:
+            if best.cause.kind in LASTING:
+                return self._persists(best.cause.kind, best, margin, stamp)
+            change = _change(best, self.since, stamp, margin)
+            self.reset()
+            return change
+        return self._persists('unexplained', best, 0.0, stamp) if is_late else None
+
+    def _persists(self, kind: str, best: _Compared, margin: float, stamp: float) -> Change | None:
+        """Tell once of something that goes on and must not be learnt."""
+        if self._told == kind:
+            return None
+        self._told = kind
+        if kind != 'unexplained':
+            return _change(best, self.since, stamp, margin)
+        sentence = (
+            'the efforts changed and no single cause explains how: '
+            'nothing is learnt until they are as before'
+        )
+        return Change(kind, '', self.since, stamp, 0.0, np.zeros(0), sentence)
+
+    def _over(self, stamp: float) -> Change:
+        """Tell that the efforts are again what they were."""
+        where, told = '', self._told
+        if told in (None, 'contact') and self.likelihoods:
+            contacts = [found for found in self.likelihoods if found[0] == 'contact']
+            where = max(contacts, key=lambda found: found[2])[1] if contacts else ''
+        since = self.since
+        self.reset()
+        if told in ('gravity direction', 'sensor offset'):
+            sentence = f'the efforts are again what they were: no {told} any more'
+            return Change('over', '', since, stamp, 0.0, np.zeros(0), sentence)
+        place = f" at or beyond link '{where}'" if where else ''
+        sentence = f'something touched the arm{place} for {stamp - BACK - since:.1f} s'
+        return Change('contact', where, since, stamp, 0.0, np.zeros(0), sentence)
+
+    def _compared(self, arm: ArmErrors) -> list[_Compared]:
+        """Return the causes, the most likely one first."""
+        total = self._information
+        assert total is not None  # noqa: S101
+        count = self._columns.count
+        n = len(total) - count - 2
+        known = slice(count, count + n)
+        seen = np.r_[0:count, count + n, count + n + 1]
+        factor = cho_factor(total[known, known] + np.eye(n))
+        across = total[known][:, seen]
+        reduced = total[np.ix_(seen, seen)] - across.T @ cho_solve(factor, across)
+        gram, right, square = reduced[:count, :count], reduced[:count, -1], reduced[-1, -1]
+        found = []
+        for cause in self._columns.causes:
+            part = cause.columns
+            inside = gram[np.ix_(part, part)] + np.eye(len(part))
+            size = np.linalg.solve(inside, right[part])
+            gain = float(right[part] @ size)
+            likelihood = 0.5 * gain - 0.5 * float(np.linalg.slogdet(inside)[1])
+            left = (square - gain) / max(self._count, 1)
+            size = self._columns.scaled(cause, size)
+            mass = float(size[0]) + float(arm.payload[0]) * arm.is_loaded
+            if cause.kind != 'payload' or mass > 0.0:
+                found.append(_Compared(cause, likelihood, left, size))
+        if arm.is_loaded:
+            gain = 2.0 * reduced[count, -1] - reduced[count, count]
+            left = (square - gain) / max(self._count, 1)
+            gone = Cause('payload removed', self._columns.causes[0].where, np.zeros(0, np.intp))
+            found.append(_Compared(gone, 0.5 * float(gain), left, -arm.payload))
+        found.sort(key=lambda each: -each.likelihood)
+        self.likelihoods = tuple((f.cause.kind, f.cause.where, f.likelihood) for f in found)
+        return found
+
+
+def _change(found: _Compared, since: float, told: float, margin: float) -> Change:
+    kind, where = found.cause.kind, found.cause.where
+    values = ', '.join(f'{value:.3g}' for value in found.size[: 4 if kind == 'payload' else None])
+    sentence = {
+        'payload': f"the payload at '{where}' changed by about {found.size[:1].sum():.2g} kg",
+        'payload removed': f"the payload at '{where}' was put down",
+        'friction': f"the friction of joint '{where}' changed by {values} (viscous, Coulomb)",
+        'sensor offset': f"the effort of joint '{where}' is reported {values} more than before",
+        'gravity direction': f'the base is tilted by {values} rad: is it mounted as it was?',
+        'contact': f"a force of {values} N acts on link '{where}' or beyond",
+    }[kind]
+    return Change(kind, where, since, told, margin, found.size, sentence)

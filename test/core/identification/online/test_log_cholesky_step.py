@@ -1,0 +1,65 @@
+"""Steps to the best possible body: coordinates, slopes, and the minimum of the convex solver."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.core.identification.consistent_fit import ConsistentProblem, solved
+from robot_dynamics_ros.core.identification.online.log_cholesky_step import (
+    body_of,
+    BodyProblem,
+    log_cholesky,
+    log_cholesky_steps,
+    objective,
+)
+from robot_dynamics_ros.core.identification.possible_bodies import body_pseudo_inertia
+
+
+def random_body(rng: np.random.Generator) -> np.ndarray:
+    body, _ = body_of(rng.normal(scale=0.5, size=10) - np.array([0, 2, 2, 2, 0, 0, 0, 0, 0, 0]))
+    return body
+
+
+def test_coordinates_give_the_body_back() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        theta = rng.normal(size=10)
+        body, _ = body_of(theta)
+        assert np.linalg.eigvalsh(body_pseudo_inertia(body))[0] > 0.0
+        np.testing.assert_allclose(log_cholesky(body), theta, rtol=1e-8, atol=1e-8)
+
+
+def test_jacobian_is_that_of_finite_differences() -> None:
+    theta, step = np.random.default_rng(1).normal(size=10), 1e-6
+    _, jacobian = body_of(theta)
+    for k, unit in enumerate(np.eye(10)):
+        slope = (body_of(theta + step * unit)[0] - body_of(theta - step * unit)[0]) / (2 * step)
+        # Central differences: the error is step^2 times a third derivative, and rounding / step.
+        np.testing.assert_allclose(jacobian[:, k], slope, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize('seed', range(5))
+def test_minimum_is_that_of_the_convex_problem(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    prior, truth = random_body(rng), random_body(rng)
+    root = rng.normal(size=(10, 10)) * 30.0
+    right = root @ truth + rng.normal(size=10)
+    found = log_cholesky_steps(BodyProblem(root, right, prior), log_cholesky(prior), 200)
+    problem = ConsistentProblem(root, right, prior, np.zeros(0), np.zeros(0), n_inertial=10)
+    # Both end where a step gains a billionth: parameters agree to its root, data weigh most.
+    np.testing.assert_allclose(body_of(found)[0], solved(problem, 1.0).parameters, atol=2e-4)
+
+
+def test_steps_never_go_up_and_stay_possible_where_the_data_are_not() -> None:
+    rng = np.random.default_rng(3)
+    prior = random_body(rng)
+    impossible = np.concatenate([[-1.0], rng.normal(size=9)])
+    problem = BodyProblem(100.0 * np.eye(10), 100.0 * impossible, prior)
+    theta = log_cholesky(prior)
+    values = [objective(problem, theta)]
+    for _ in range(30):
+        theta = log_cholesky_steps(problem, theta, 1)
+        values.append(objective(problem, theta))
+    assert all(later <= earlier for earlier, later in zip(values, values[1:]))
+    assert np.linalg.eigvalsh(body_pseudo_inertia(body_of(theta)[0]))[0] > 0.0
