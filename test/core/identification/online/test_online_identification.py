@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -183,6 +183,57 @@ def test_rows_wait_and_can_be_discarded(states: JointStates, start: OnlineStart)
     assert is_fresh()
     followed(online, states.between(6.0, 8.0))
     assert not is_fresh()
+
+
+@dataclass(frozen=True)
+class Told:
+    """A change with its reason."""
+
+    kind: str
+    since: float
+
+
+@dataclass
+class Explainer:
+    """Explains a constant pull, and holds the rows while it is told to."""
+
+    pull: np.ndarray
+    on_hold: bool = False
+    change: Told | None = None
+    residuals: list[np.ndarray] = field(default_factory=list)
+
+    def step(
+        self, row: OnlineRow, residual: np.ndarray, deviation: np.ndarray, use: np.ndarray
+    ) -> Explainer:
+        self.residuals.append(residual)
+        return self
+
+    def effort(self, row: OnlineRow) -> np.ndarray:
+        return self.pull
+
+
+def test_an_explainer_takes_off_holds_and_discards(
+    states: JointStates, start: OnlineStart
+) -> None:
+    pull = np.array([0.0, 20.0, 10.0, 0.0, 0.0, 0.0])
+    loaded = replace(states, effort=states.effort + pull)
+    explainer = Explainer(pull)
+    online = OnlineIdentification(start, SETTINGS, explainer)
+    plain = OnlineIdentification(start, SETTINGS)
+    followed(plain, states.between(0.0, 5.0))
+    followed(online, loaded.between(0.0, 5.0))
+    np.testing.assert_allclose(online.friction.estimate, plain.friction.estimate, rtol=1e-6)
+    # It sees the pull itself: what the arm at the start leaves.
+    assert np.mean(explainer.residuals, axis=0)[1] == pytest.approx(20.0, abs=1.0)
+    explainer.on_hold = True
+    kept = online.state()
+    followed(online, loaded.between(5.0, 8.0))
+    assert all(np.array_equal(kept[key], value) for key, value in online.state().items())
+    explainer.change = Told('payload', 0.0)
+    followed(online, loaded.between(8.0, 8.1))
+    explainer.on_hold, explainer.change = False, None
+    followed(online, loaded.between(8.1, 8.5))
+    assert all(np.array_equal(kept[key], value) for key, value in online.state().items())
 
 
 def test_rest_changes_nothing(states: JointStates, start: OnlineStart) -> None:
