@@ -1,3 +1,17 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """
 How well and how soon a payload is found while the robot moves, and whether changes are explained.
 
@@ -16,7 +30,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 import sys
-from time import perf_counter
+from time import thread_time
 
 import numpy as np
 
@@ -61,7 +75,9 @@ class Run:
 
     def at(self, stamp: float) -> np.ndarray:
         """Return mass and centre of mass at some time."""
-        found: np.ndarray = self.values[min(np.searchsorted(self.stamps, stamp), len(self.stamps) - 1)]
+        found: np.ndarray = self.values[
+            min(np.searchsorted(self.stamps, stamp), len(self.stamps) - 1)
+        ]
         return found
 
 
@@ -72,10 +88,10 @@ def watched(rows: list[WatchedRow], seed: int, stated: Payload | None = None) ->
     changes, values, costs, held = [], [], [], 0
     for each in rows:
         residual = each.row.tau - each.row.regressor @ base
-        begin = perf_counter()
+        begin = thread_time()
         report = watch.step(each.row, residual, EFFORT_DEVIATION, each.use)
         payload = watch.payload
-        costs.append(perf_counter() - begin)
+        costs.append(thread_time() - begin)
         held += report.hold
         if report.change is not None:
             changes.append(report.change)
@@ -92,8 +108,8 @@ def box(mass: float) -> Payload:
 def pick_up(seeds: int) -> list[Run]:
     """Print the errors after pick-up, and the times."""
     print('\nPick-up at 10 s, put down at 16 s; errors: rms (largest) over the seeds')
-    print('motion  mass    told [s]    ' + '   '.join(f'after {t:g} s: mass %, com mm' for t in AFTER)
-          + '   none after [s]')  # fmt: skip
+    titles = '   '.join(f'after {t:g} s: mass %, com mm' for t in AFTER)
+    print(f'motion  mass    told [s]    {titles}   none after [s]')
     runs = []
     for motion, speed in MOTIONS.items():
         for mass in (0.3, 1.0, 3.0):
@@ -187,8 +203,9 @@ def quiet(minutes: float) -> None:
 def cost(runs: list[Run]) -> None:
     """Print what a row costs."""
     every = 1e6 * np.concatenate([run.costs for run in runs])
-    print(f'\nPayload and changes: {every.mean():.0f} us a row, 99 % {np.quantile(every, 0.99):.0f},'
-          f' largest {every.max():.0f}')  # fmt: skip
+    high = np.quantile(every, 0.99)
+    print(f'\nPayload and changes, processor time: {every.mean():.0f} us a row')
+    print(f'99 % below {high:.0f} us, largest {every.max():.0f} us')
     rows = watched_rows(recorded(Story(12.0, 'poses', 0)))
     base, _ = identified(0)
     columns = ChangeColumns(watched_model(), base, 'flange', CUTOFF)
@@ -196,12 +213,12 @@ def cost(runs: list[Run]) -> None:
     semantics = EffortSemantics(es5(), CUTOFF)
     spent = np.zeros(2)
     for each in rows:
-        begin = perf_counter()
+        begin = thread_time()
         residual = each.row.tau - each.row.regressor @ base
         health.step(each.row, residual, EFFORT_DEVIATION, each.use)
-        middle = perf_counter()
+        middle = thread_time()
         semantics.step(each.row)
-        spent += middle - begin, perf_counter() - middle
+        spent += middle - begin, thread_time() - middle
     total = np.append(spent / len(rows) * 1e6, every.mean())
     rate = len(rows) / (rows[-1].row.stamp - rows[0].row.stamp)
     print(f'health {total[0]:.0f} us a row, meaning of efforts {total[1]:.0f} us a row; '

@@ -1,3 +1,17 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """Efforts that are no torques, or late: named and refused; right ones of three arms are not."""
 
 from __future__ import annotations
@@ -10,12 +24,12 @@ from numpy.typing import NDArray
 import pytest
 
 from example_robots import example_urdf
-from payload_scenes import CUTOFF, es5, recorded, Story, watched_rows
+from payload_scenes import CUTOFF, es5, quiet_rows
 from robot_dynamics_ros.bags.joint_blocks import read_joint_log
 from robot_dynamics_ros.core.dynamics import generalized_gravity
 from robot_dynamics_ros.core.identification.identification import (
-    identify,
     IdentificationOptions,
+    identify,
     JointRecord,
 )
 from robot_dynamics_ros.core.identification.identification_model import identification_model
@@ -34,7 +48,7 @@ GEARS = np.array([14.3, 17.2, 14.3, 16.5, 16.5, 16.5])
 
 @pytest.fixture(scope='module')
 def rows() -> list[OnlineRow]:
-    return [each.row for each in watched_rows(recorded(Story(12.0, 'poses', 0)))]
+    return [each.row for each in quiet_rows()]
 
 
 def judged(

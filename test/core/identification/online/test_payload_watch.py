@@ -1,3 +1,17 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
 """A payload that is picked up and put down by an arm with sensors, stiction and a wrong model."""
 
 from __future__ import annotations
@@ -46,9 +60,7 @@ def new_watch(seed: int = SEED, stated: Payload | None = None) -> PayloadWatch:
     return PayloadWatch(watched_model(), base, covariance, 'flange', 5.0, stated)
 
 
-def watch_rows(
-    rows: list[WatchedRow], seed: int = SEED, stated: Payload | None = None
-) -> Watched:
+def watch_rows(rows: list[WatchedRow], seed: int = SEED, stated: Payload | None = None) -> Watched:
     base, _ = identified(seed)
     watch = new_watch(seed, stated)
     changes, holds, estimates = [], [], []
