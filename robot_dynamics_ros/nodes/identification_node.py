@@ -100,6 +100,8 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
             in_model_order(parameters, model, parameters.gear_ratios) or None,
         )
         self._zero = np.zeros(model.nv)
+        signs = in_model_order(parameters, model, parameters.effort_signs)
+        self._signs = np.array(signs or np.ones(model.nv))
         self._last: OnlineReport | None = None
         self._rows, self._counts = 0, Changes()
         self._reader = JointStateReader()
@@ -221,7 +223,7 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         effort = self._measured()
         if effort is None or not self.buffer.is_complete:
             return
-        tau = self._effort.torque(effort, self._zero)
+        tau = self._signs * self._effort.torque(effort, self._zero)
         pushed = self._contact.efforts(self.buffer.q, now)
         report, change = self.running.step(
             self.buffer.stamp,

@@ -433,6 +433,12 @@ class IdentificationParameters(RobotParameters):
         'of joints; empty for 1.',
         (),
     )
+    effort_signs: tuple[float, ...] = parameter(
+        'Factor 1 or -1 on the effort of each joint, in the order of joints; empty for 1.',
+        (),
+        low=-1.0,
+        high=1.0,
+    )
     effort_source: str = parameter(
         'Where the efforts come from: joint_states; or commands, what effort_controller/commands '
         'asks for, where nothing is measured.',
@@ -516,7 +522,9 @@ class IdentificationParameters(RobotParameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_sizes('torque_constants', 'gear_ratios')
+        self.require_sizes('torque_constants', 'gear_ratios', 'effort_signs')
+        if any(abs(sign) != 1.0 for sign in self.effort_signs):
+            raise ConfigurationError('effort_signs: expected 1 or -1 for each joint')
         if self.effort_semantics == 'gravity_compensated':
             raise ConfigurationError(
                 'effort_semantics is gravity_compensated: without the torque that carries the '

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
@@ -189,6 +190,26 @@ def test_frozen_estimates_do_not_change_in_any_bit(
     assert [value for value, _ in bench.values().values()] == pytest.approx(list(start))
 
 
+def test_inverted_efforts_are_named_and_right_again_with_their_signs(
+    graph: Graph, urdf: Path, log: SimulatedLog, report: Path
+) -> None:
+    bench = Bench(graph, urdf, offline_report=str(report))
+    bench.play(log, 15.0, sign=-1.0)
+    assert graph.spin_until(
+        lambda: 'has the opposite sign' in bench.statuses.message('identification')
+    )
+    assert graph.spin_until(lambda: bench.friction and not bench.friction[-1].name), 'withdrawn'
+    for step in ('deactivate', 'cleanup'):
+        getattr(bench.node, f'trigger_{step}')()
+    change = bench.node.set_parameters([Parameter('effort_signs', value=[-1.0, -1.0])])
+    assert change[0].successful
+    bench.node.trigger_configure()
+    bench.node.trigger_activate()
+    bench.play(log, 12.0, sign=-1.0)
+    assert bench.node.running.refusal == ''
+    assert bench.values()
+
+
 def test_contact_keeps_what_comes_with_it_from_being_learnt(
     graph: Graph, urdf: Path, log: SimulatedLog, report: Path
 ) -> None:
@@ -258,11 +279,12 @@ def test_bad_states_are_dropped_and_the_node_lives(
     [
         ('effort_semantics', 'gravity_compensated', 'have the driver publish the whole torque'),
         ('effort_semantics', 'current', 'needs torque_constants'),
+        ('effort_signs', [0.5, 1.0], 'expected 1 or -1 for each joint'),
         ('offline_report', '/nowhere/report.json', "no file '/nowhere/report.json'"),
     ],
 )
 def test_senseless_parameters_are_refused(
-    graph: Graph, urdf: Path, name: str, value: str, reason: str, capfd: Any
+    graph: Graph, urdf: Path, name: str, value: Any, reason: str, capfd: Any
 ) -> None:
     node = graph.add(
         IdentificationNode,

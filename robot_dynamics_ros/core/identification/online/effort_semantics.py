@@ -169,6 +169,10 @@ class EffortSemantics:
         """Count a payload, or that there is none, to what the robot moves."""
         self._loaded = self._robot.with_payload(payload)
 
+    def interrupt(self) -> None:
+        """Say that rows are left out from here on: the filter begins anew with the next one."""
+        self._began = -np.inf
+
     def step(self, row: OnlineRow) -> None:
         """
         Take in a row.

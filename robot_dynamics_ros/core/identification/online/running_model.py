@@ -63,6 +63,12 @@ from robot_dynamics_ros.core.model.payload import Payload
 ADOPTIONS = (10.0, 30.0, 90.0)
 """Motion of every joint after which the friction tracker takes the bodies that were found [s]."""
 
+SETTLING = 1.0
+"""A payload that has not changed for so long is known [s]."""
+
+SAME = 0.05
+"""Part of its mass, and of a metre, by which an estimate may change without being another one."""
+
 NOTHING = WatchReport(False, None)
 
 KEPT_CHANGES = 20
@@ -130,6 +136,8 @@ class RunningModel:
         self.online = OnlineIdentification(begun, chosen, _Explainer(self))
         self.changes: deque[Change] = deque(maxlen=KEPT_CHANGES)
         self._is_open = found is None
+        self._carried: Payload | None = stated
+        self._settled_at: float | None = None
         self._adopted = 0
         self._told: Change | None = None
 
@@ -149,16 +157,30 @@ class RunningModel:
         self, row: OnlineRow, residual: Vector, deviation: Vector, use: NDArray[np.bool_]
     ) -> WatchReport:
         """Take in a row for the meaning of the efforts, and for changes."""
-        self.semantics.step(row)
-        if self.watch is None or not self.semantics.may_learn or self.online.is_frozen:
+        if self.watch is None:
+            self.semantics.step(row)
+            return NOTHING
+        self._judge_efforts(row, self.watch)
+        if not self.semantics.may_learn or self.online.is_frozen:
             return NOTHING
         report = self.watch.step(row, residual, deviation, use)
         if report.change is not None:
             self._told = report.change
             self.changes.append(report.change)
             self._monitor.note(report.change)
-            self.semantics.carry(self.watch.payload)
         return report
+
+    def _judge_efforts(self, row: OnlineRow, watch: PayloadWatch) -> None:
+        """Look what the efforts mean, but not while it is open what the arm carries."""
+        payload = watch.payload
+        if watch.on_hold or not _is_same(payload, self._carried):
+            self._carried, self._settled_at = payload, row.stamp + SETTLING
+            self.semantics.interrupt()
+        elif self._settled_at is None:
+            self.semantics.step(row)
+        elif row.stamp > self._settled_at:
+            self._settled_at = None
+            self.semantics.carry(payload)
 
     # What a node asks.
 
@@ -267,7 +289,8 @@ class RunningModel:
         self._adopted = int(count[0])
         if self.watch is not None:
             self.watch.restore(part_of(state, 'payload/'))
-            self.semantics.carry(self.watch.payload)
+            self._carried, self._settled_at = self.watch.payload, None
+            self.semantics.carry(self._carried)
 
     def _adopt(self) -> None:
         """Let the friction tracker begin with the bodies found, where none were known."""
@@ -282,6 +305,13 @@ class RunningModel:
 
     def _tracker(self, begun: OnlineStart) -> FrictionTracker:
         return FrictionTracker(begun, self.online.settings.friction_memory)
+
+
+def _is_same(one: Payload | None, other: Payload | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    moved = float(np.abs(one.com - other.com).max())
+    return abs(one.mass - other.mass) < SAME * other.mass and moved < SAME
 
 
 class _Explainer:

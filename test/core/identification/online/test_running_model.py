@@ -56,7 +56,7 @@ VISCOUS = np.array([8.0, 8.0, 6.0, 1.5, 1.5, 1.0])
 COULOMB = np.array([7.0, 7.0, 5.0, 1.5, 1.5, 1.0])
 WIDTH = 0.05
 SETTINGS = OnlineSettings(payload_frame='tool0')
-NOISE = 0.05 * np.array([1.0, 1.0, 1.0, 0.3, 0.3, 0.3])
+NOISE = np.array([0.3, 0.3, 0.3, 0.1, 0.1, 0.1])
 
 
 @pytest.fixture(scope='module')
@@ -106,7 +106,7 @@ def identified(model: IdentificationModel) -> OfflineResult:
         joint = term.weights[0][0]
         parameters[k] = {'viscous': VISCOUS[joint], 'coulomb': COULOMB[joint]}.get(term.kind, 0.0)
     base = model.base.to_base(parameters)
-    spread = 2.0 * NOISE
+    spread = NOISE  # with what the form of the friction lacks on a real arm
     start = start_of_description(model, spread, 3.0)
     return OfflineResult(
         model=model,
@@ -234,7 +234,8 @@ def test_saved_state_goes_on_as_if_nothing_had_been(
         other = RunningModel(start, SETTINGS)
         other.restore(state)
         for key, value in other.state().items():
-            np.testing.assert_array_equal(value, state[key], err_msg=key)
+            # Roots are solved for anew: rounding.
+            np.testing.assert_allclose(value, state[key], rtol=1e-9, atol=1e-12, err_msg=key)
         assert other.is_friction_known
         np.testing.assert_array_equal(
             friction_terms(other.online.friction).values,
