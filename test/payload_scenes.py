@@ -161,11 +161,10 @@ def reference(story: Story) -> tuple[Array, Array, Array]:
     if story.motion == 'poses':
         return between_poses(story, t)
     run = scenario(story.motion, 1.0, 1.0 / story.speed)
-    there = run.sample_many(np.minimum(t % (2.0 * run.duration), run.duration))
-    back = run.sample_many(
-        np.clip(2.0 * run.duration - t % (2.0 * run.duration), 0.0, run.duration)
-    )
-    is_back = (t % (2.0 * run.duration) > run.duration)[:, None]
+    phase = t % (2.0 * run.duration)
+    there = run.sample_many(np.minimum(phase, run.duration))
+    back = run.sample_many(np.clip(2.0 * run.duration - phase, 0.0, run.duration))
+    is_back = (phase > run.duration)[:, None]
     q = np.where(is_back, back[0], there[0])
     return q, np.where(is_back, -back[1], there[1]), np.where(is_back, back[2], there[2])
 
@@ -250,6 +249,12 @@ def watched_rows(recording: Recording, slowest: float = 0.1) -> list[WatchedRow]
             before = sign
             found.append(WatchedRow(row, (sign != 0.0) & (stamp - since > 0.3)))
     return found
+
+
+@lru_cache(maxsize=1)
+def quiet_rows() -> tuple[WatchedRow, ...]:
+    """Return the rows of 14 s in which nothing happens; made once for all tests."""
+    return tuple(watched_rows(recorded(Story(14.0, 'poses', 0))))
 
 
 def identified(seed: int, error: float = 0.02) -> tuple[Array, Array]:

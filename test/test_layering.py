@@ -36,7 +36,7 @@ LAYERS = {
     'bags': {'core', 'report'},
     'crosscheck': {'core'},
     'ros': {'core', 'resources', 'crosscheck'},
-    'nodes': {'core', 'ros', 'resources', 'crosscheck', 'bags'},
+    'nodes': {'core', 'ros', 'resources', 'crosscheck', 'bags', 'report'},
     'demo': {'core', 'ros', 'resources', 'bags', 'report'},
     'tools': {'core', 'resources', 'crosscheck', 'bags', 'report', 'demo'},
 }

@@ -413,6 +413,125 @@ class JointForceRelayParameters(RobotParameters):
 
 
 @dataclass(frozen=True)
+class IdentificationParameters(RobotParameters):
+    """Parameters of `identification_node`."""
+
+    effort_semantics: str = parameter(
+        'What the effort of the joint states is: the whole torque of the joint, or the current of '
+        'the motor. There is no default: friction learnt from anything else is wrong.',
+        choices=('torque', 'current', 'gravity_compensated'),
+    )
+    torque_constants: tuple[float, ...] = parameter(
+        'Torque of each motor over its current, for effort_semantics current, in the order of '
+        'joints.',
+        (),
+        unit='N m/A',
+        low=1e-9,
+    )
+    gear_ratios: tuple[float, ...] = parameter(
+        'Speed of each motor over that of its joint, for effort_semantics current, in the order '
+        'of joints; empty for 1.',
+        (),
+    )
+    effort_source: str = parameter(
+        'Where the efforts come from: joint_states; or commands, what effort_controller/commands '
+        'asks for, where nothing is measured.',
+        'joint_states',
+        choices=('joint_states', 'commands'),
+    )
+    offline_report: str = parameter(
+        'report.json of robot_dynamics identify, to begin from; empty to begin from the '
+        'description with everything open.',
+        '',
+    )
+    friction_form: str = parameter(
+        'Terms of friction without offline_report.',
+        'coulomb',
+        choices=('viscous', 'coulomb', 'two_sided'),
+    )
+    smoothing_velocity: float = parameter(
+        'Width of the smooth sign of friction without offline_report.',
+        0.02,
+        unit='rad/s | m/s',
+        low=0.0,
+        high=1.0,
+    )
+    cutoff: float = parameter(
+        'Of the filter of both sides; 0 for that of the report, or 5.',
+        0.0,
+        unit='Hz',
+        low=0.0,
+        high=100.0,
+    )
+    effort_delay: float = parameter(
+        'Efforts are stamped so much too late; added to that of the report.',
+        0.0,
+        unit='s',
+        low=-0.1,
+        high=0.1,
+    )
+    standstill: float = parameter(
+        'Joints slower than this are at rest, where nothing is learnt.',
+        0.02,
+        unit='rad/s | m/s',
+        low=0.0,
+        high=10.0,
+    )
+    friction_memory: float = parameter(
+        'Seconds of motion after which a row counts for a third in the friction.',
+        60.0,
+        unit='s',
+        low=1.0,
+        high=1e6,
+    )
+    base_memory: float = parameter(
+        'Seconds of motion after which a row counts for a third in the base parameters.',
+        1800.0,
+        unit='s',
+        low=1.0,
+        high=1e9,
+    )
+    publish_rate: float = parameter(
+        'Rate of ~/friction; ~/parameters and ~/payload come once a second.',
+        5.0,
+        unit='Hz',
+        low=0.1,
+        high=50.0,
+    )
+    state_timeout: float = parameter(
+        'Age of the joint states beyond which they are missing, on a steady clock.',
+        0.5,
+        unit='s',
+        low=0.005,
+        high=60.0,
+    )
+    state_file: str = parameter(
+        'File in which what was learnt is kept over restarts; empty for none.', ''
+    )
+    state_period: float = parameter(
+        'Time between two writings of state_file.', 60.0, unit='s', low=1.0, high=1e6
+    )
+    output_directory: str = parameter('Where ~/save writes its files.', '')
+    overwrite: bool = parameter('Whether ~/save replaces the files of an earlier result.', False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require_sizes('torque_constants', 'gear_ratios')
+        if self.effort_semantics == 'gravity_compensated':
+            raise ConfigurationError(
+                'effort_semantics is gravity_compensated: without the torque that carries the '
+                'weight there is nothing to identify bodies from; have the driver publish the '
+                'whole torque, or currents with torque_constants'
+            )
+        if (self.effort_semantics == 'current') != bool(self.torque_constants):
+            raise ConfigurationError(
+                'effort_semantics current needs torque_constants, and only it'
+            )
+        if self.effort_source == 'commands' and self.effort_semantics != 'torque':
+            raise ConfigurationError('effort_source commands needs effort_semantics torque')
+
+
+@dataclass(frozen=True)
 class MonitorParameters(RobotParameters):
     """Parameters of `monitor_node`."""
 
@@ -603,6 +722,7 @@ NODE_PARAMETERS: dict[str, type] = {
     'effort_watchdog_node': EffortWatchdogParameters,
     'differential_drive_node': DifferentialDriveParameters,
     'excitation_node': ExcitationParameters,
+    'identification_node': IdentificationParameters,
     'monitor_node': MonitorParameters,
 }
 """Parameters by the name of the node."""

@@ -32,6 +32,9 @@ from robot_dynamics_ros.core.model.robot_model import (
     RobotModel,
 )
 from robot_dynamics_ros.core.model.urdf import load_urdf
+from robot_dynamics_ros.core.model.urdf_gate import parse_xml
+from robot_dynamics_ros.core.model.urdf_source import read_source
+from robot_dynamics_ros.core.model.xacro_source import expand_xacro, is_xacro
 from robot_dynamics_ros.resources import config_path, PACKAGE, urdf_path
 from robot_dynamics_ros.ros.conversions import symmetric_matrix
 from robot_dynamics_ros.ros.robot_parameters import RobotParameters
@@ -113,6 +116,27 @@ def description_source(parameters: RobotParameters, description: str) -> Path | 
         return resolved_path(parameters.robot_description_file)
     _require_plain_urdf(description)
     return description
+
+
+def description_text(parameters: RobotParameters, description: str) -> str:
+    """
+    Return the description as plain URDF.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is no such file, or the text of the topic is no plain URDF.
+    UrdfError
+        If the file is refused.
+
+    """
+    chosen = description_source(parameters, description)
+    if isinstance(chosen, str):
+        return chosen
+    source = read_source(chosen)
+    if is_xacro(source, parse_xml(source.text, source.name)):
+        return expand_xacro(source, xacro_arguments(parameters) or {})
+    return source.text
 
 
 def xacro_arguments(parameters: RobotParameters) -> dict[str, str] | None:

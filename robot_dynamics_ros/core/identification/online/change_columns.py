@@ -106,6 +106,8 @@ class ChangeColumns:
     causes : tuple of Cause
     count : int
         Number of columns.
+    delay : float
+        Of the rows' filter, with which the columns of positions are late [s].
 
     Raises
     ------
@@ -123,7 +125,7 @@ class ChangeColumns:
         self._frames = _contact_frames(robot, frame)
         self._tilted = _tilted(robot)
         nv = robot.nv
-        self._delay = MatchedFilter(cutoff, 1, ROW_ORDER).delay
+        self.delay = MatchedFilter(cutoff, 1, ROW_ORDER).delay
         causes, at = [Cause('payload', frame, np.arange(SIZE, dtype=np.intp))], SIZE
         self._friction, self._sizes = [], []
         for j, name in enumerate(robot.v_names):
@@ -176,12 +178,12 @@ class ChangeColumns:
         at = SIZE + len(self._friction)
         columns[:, SIZE:at] = row.regressor[:, self._friction] * self._sizes
         columns[:, at : at + nv] = self._offsets
-        columns[:, at + nv :] = self._of_position(row.state.q - self._delay * row.state.v)
+        columns[:, at + nv :] = self._of_position(row.state.q - self.delay * row.state.v)
         return columns
 
     def tilts(self, row: OnlineRow) -> Matrix:
         """Return the columns of the two tilts of gravity, shape (nv, 2); zeros without gravity."""
-        q = row.state.q - self._delay * row.state.v
+        q = row.state.q - self.delay * row.state.v
         if not self._tilted:
             return np.zeros((len(q), 2))
         straight = generalized_gravity(self._robot, q)

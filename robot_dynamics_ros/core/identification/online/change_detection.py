@@ -78,7 +78,7 @@ SOONEST = 0.6
 LATEST = 5.0
 """What is not explained by then is not explained at all [s]."""
 
-MARGIN = 8.0
+MARGIN = 6.0
 """By which a cause must be more likely than any other, in logarithms."""
 
 POOR = 1.0

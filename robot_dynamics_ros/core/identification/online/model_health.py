@@ -53,7 +53,7 @@ CAUSE_MEMORY = 6.0
 SAID_FOR = 60.0
 """How long a change that was told is named as the cause [s]."""
 
-ENOUGH = 8.0
+ENOUGH = 4.0
 """Motion of a joint after which it is judged [s]."""
 
 WATCH, ALARM = 2.0, 3.5

@@ -282,10 +282,25 @@ class OnlineIdentification:
         row = self.rows.step(stamp, q, tau)
         return None if row is None else self._report(row)
 
+    def forget_motion(self) -> None:
+        """Begin the filters anew, as when stamps went back; what was learnt stays."""
+        settings = self.settings
+        self.rows = OnlineRows(
+            self.start.model, settings.cutoff, settings.payload_frame, settings.effort_delay,
+            motion_cutoff=settings.motion_cutoff,
+        )  # fmt: skip
+        self._waiting.clear()
+
     def discard(self, since: float) -> None:
         """Say that rows since a stamp [s] are of something else: they are not learnt from."""
         while self._waiting and self._waiting[-1].row.stamp >= since:
             self._waiting.pop()
+
+    def finish(self) -> None:
+        """Learn from all rows that wait, as at the end of a log."""
+        while self._waiting and not self.is_frozen:
+            self._learn_joint()
+        self.base.finish()
 
     def consistent_fit(self, prior_weight: float = 1.0) -> ConsistentFit:
         """

@@ -20,9 +20,11 @@ a stated payload is where the estimate starts from. Nothing is a payload of its 
 flange counts as empty there is no estimate at all, `payload` is None, and a model without payload
 is the very same model.
 
-Rows are learnt from some time after they came (`LAG`). By then it is known whether something
-changed in between, and when: the rows before the change are of what was there before, those while
-the filters held both are left out, and those after it are of what is there now.
+Rows are learnt from some time after they came (`LAG`). By then it is mostly known whether
+something changed in between, and when: the rows before the change are of what was there before,
+those while the filters held both are left out, and those after it are of what is there now. For
+changes that are found later, what was known is kept for some seconds (`HISTORY`) and the rows
+since then are learnt from again.
 
 """
 
@@ -57,6 +59,12 @@ from robot_dynamics_ros.core.model.payload import Payload
 
 LAG = 0.6
 """Age at which a row is learnt from [s]: changes must be found before."""
+
+HISTORY = 6.0
+"""For how long rows that were learnt from are kept, to take them back [s]."""
+
+SNAPSHOT_PERIOD = 1.0
+"""Time between states of the estimate that are kept [s]."""
 
 LONGEST_MEMORY = 8.0
 """Rows that wait for longer, while a change is not explained, are dropped [s]."""
@@ -140,6 +148,8 @@ class PayloadTracker:
         self.frame = frame
         self.on_hold = False
         self._waiting: deque[WaitingRow] = deque()
+        self._past: deque[WaitingRow] = deque()
+        self._snapshots: deque[tuple[float, dict[str, NDArray[np.float64]]]] = deque()
         self._theta: Vector | None = None
         self._prior = prior_body(PRIOR_MASS)
         self._estimate: PayloadEstimate | None = None
@@ -213,7 +223,7 @@ class PayloadTracker:
 
     def changed(self, since: float) -> None:
         """Say that another payload, or none, is there since some time; the rows after it tell."""
-        self._learn(since)
+        self._go_back(since)
         self._drop(since + MIXED)
         self.arm.grasp()
         self._theta, self._prior = None, prior_body(PRIOR_MASS)
@@ -222,7 +232,7 @@ class PayloadTracker:
 
     def vanished(self, since: float) -> None:
         """Say that nothing is there any more since some time."""
-        self._learn(since)
+        self._go_back(since)
         self._drop(since + MIXED)
         self.arm.release()
         self._forget()
@@ -230,14 +240,14 @@ class PayloadTracker:
 
     def arm_changed(self, since: float, columns: NDArray[np.intp], deviations: Vector) -> None:
         """Say that some base parameters of the arm are others since some time."""
-        self._learn(since)
+        self._go_back(since)
         self._drop(since + MIXED)
         self.arm.open(columns, deviations)
         self._catch_up()
 
     def discard(self, since: float) -> None:
         """Say that the rows since some time are of something else: nothing is learnt of them."""
-        self._learn(since)
+        self._go_back(since)
         self._waiting.clear()
 
     def state(self) -> dict[str, NDArray[np.float64]]:
@@ -256,7 +266,8 @@ class PayloadTracker:
 
         """
         self.arm.restore(state)
-        self._waiting.clear()
+        for rows in (self._waiting, self._past, self._snapshots):
+            rows.clear()
         theta = np.asarray(state['theta'])
         self._theta = None if np.isnan(theta).any() else theta
         self._prior = np.asarray(state['prior'])
@@ -266,9 +277,35 @@ class PayloadTracker:
         """Learn from the rows up to some time."""
         while self._waiting and self._waiting[0].row.stamp <= until:
             waited = self._waiting.popleft()
+            self._keep(waited)
             self.arm.update(waited.row, waited.residual, waited.deviation, waited.use)
             self._is_new = True
             self._learnt_at = waited.row.stamp
+
+    def _keep(self, learnt: WaitingRow) -> None:
+        """Keep a row that is going to be learnt from, and now and then what was known before."""
+        stamp, snapshots, past = learnt.row.stamp, self._snapshots, self._past
+        if not snapshots or stamp - snapshots[-1][0] > SNAPSHOT_PERIOD:
+            snapshots.append((stamp, self.arm.state()))
+        past.append(learnt)
+        while len(snapshots) > 1 and stamp - snapshots[1][0] > HISTORY:
+            snapshots.popleft()
+        while past[0].row.stamp < snapshots[0][0]:
+            past.popleft()
+
+    def _go_back(self, since: float) -> None:
+        """Take back the rows that were learnt from since some time, and learn those before."""
+        if self._past and self._past[-1].row.stamp > since:
+            while len(self._snapshots) > 1 and self._snapshots[-1][0] > since:
+                self._snapshots.pop()
+            stamp, state = self._snapshots.pop()
+            if self.arm.is_loaded == bool(state['is_loaded']):
+                self.arm.restore(state)
+                while self._past and self._past[-1].row.stamp >= stamp:
+                    self._waiting.appendleft(self._past.pop())
+        self._learn(since)
+        self._snapshots.clear()
+        self._past.clear()
 
     def _drop(self, until: float) -> None:
         while self._waiting and self._waiting[0].row.stamp <= until:
