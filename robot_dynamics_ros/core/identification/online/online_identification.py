@@ -104,11 +104,11 @@ class ExplainedChange(Protocol):
 
     @property
     def kind(self) -> str:
-        """``friction``, or anything else, which is not for the trackers here."""
+        """Return ``friction``, or anything else, which is not for the trackers here."""
 
     @property
     def since(self) -> float:
-        """Stamp from which on it is in the rows [s]."""
+        """Return the stamp from which on it is in the rows [s]."""
 
 
 class RowExplanation(Protocol):
@@ -116,7 +116,7 @@ class RowExplanation(Protocol):
 
     @property
     def change(self) -> ExplainedChange | None:
-        """A change that has just been explained."""
+        """Return a change that has just been explained."""
 
 
 class RowExplainer(Protocol):
