@@ -28,6 +28,9 @@ NODES = [
     'effort_watchdog_node',
     'differential_drive_node',
     'excitation_node',
+    'identification_node',
+    'monitor_node',
+    'external_torque_node',
 ]
 
 setup(
@@ -44,7 +47,7 @@ setup(
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),
         (f'share/{PACKAGE}/launch', sorted(glob('launch/*.launch.py'))),
-        (f'share/{PACKAGE}/config', sorted(glob('config/*.yaml') + glob('config/*.rviz'))),
+        (f'share/{PACKAGE}/config', sorted(glob('config/*.*'))),
         (f'share/{PACKAGE}/config/worlds', sorted(glob('config/worlds/*.yaml'))),
         (f'share/{PACKAGE}/config/gazebo', sorted(glob('config/gazebo/*.yaml'))),
         (f'share/{PACKAGE}/worlds', sorted(glob('worlds/*.sdf'))),

@@ -27,6 +27,7 @@ sys.path.insert(0, str(ROOT))
 from robot_dynamics_ros.ros.node_parameters import NODE_PARAMETERS  # noqa: E402
 from robot_dynamics_ros.ros.parameters import ParameterSpec, specs_of  # noqa: E402
 from robot_dynamics_ros.ros.robot_parameters import (  # noqa: E402
+    CommandParameters,
     RobotParameters,
     TorqueParameters,
 )
@@ -46,16 +47,18 @@ def specs(name: str) -> list[ParameterSpec]:
         return list(specs_of(RobotParameters).values())
     if name == 'torque nodes':
         return _without(TorqueParameters, RobotParameters)
+    if name == 'commanding nodes':
+        return _without(CommandParameters, TorqueParameters)
     cls = NODE_PARAMETERS[name]
     if not issubclass(cls, RobotParameters):
         return list(specs_of(cls).values())
-    is_torque = issubclass(cls, TorqueParameters)
-    return _without(cls, TorqueParameters if is_torque else RobotParameters)
+    shared = (CommandParameters, TorqueParameters, RobotParameters)
+    return _without(cls, next(each for each in shared if issubclass(cls, each)))
 
 
 def _without(cls: type, shared: type) -> list[ParameterSpec]:
     known = specs_of(shared)
-    return [spec for key, spec in specs_of(cls).items() if key not in known]
+    return [spec for key, spec in specs_of(cls).items() if known.get(key) != spec]
 
 
 def table(specs: list[ParameterSpec]) -> str:

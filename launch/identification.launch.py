@@ -13,23 +13,84 @@
 # limitations under the License.
 
 """
-Say that there is no online identification yet, and start nothing.
+Keep the model of a running robot up to date, and watch what touches it.
 
-The name is kept for it. What a bag tells of a robot's parameters has to be found offline so far.
+Starts identification_node, and as asked for external_torque_node and monitor_node. None of them
+commands anything. Control nodes take the estimates only if their parameters say so::
+
+    ros2 launch robot_dynamics_ros identification.launch.py offline_report:=RESULTS/report.json
 
 """
 
 from launch import LaunchDescription
-from launch.actions import LogInfo, Shutdown
+from launch.actions import DeclareLaunchArgument
+from launch.conditions import IfCondition
+from launch.substitutions import LaunchConfiguration
+
+from robot_dynamics_ros import launching
 
 
 def generate_launch_description() -> LaunchDescription:
     """Return what `ros2 launch` starts."""
+    robot = {
+        'robot_description_file': launching.as_text(LaunchConfiguration('description_file')),
+        'autostart': launching.as_bool('autostart'),
+        'use_sim_time': launching.as_bool('use_sim_time'),
+    }
+    files = {
+        name: launching.as_text(LaunchConfiguration(name))
+        for name in ('offline_report', 'state_file', 'output_directory')
+    }
     return LaunchDescription(
         [
-            LogInfo(
-                msg='identification.launch.py is a stub: there is no online identification yet'
+            *arguments(),
+            launching.robot_node(
+                'identification_node',
+                {**robot, **files},
+                # What touches the arm is not learnt.
+                remappings=[('~/contact', 'external_torque_node/contact')],
             ),
-            Shutdown(reason='nothing to start'),
+            launching.robot_node(
+                'external_torque_node',
+                robot,
+                condition=IfCondition(LaunchConfiguration('external_torque')),
+            ),
+            launching.robot_node(
+                'monitor_node', robot, condition=IfCondition(LaunchConfiguration('monitor'))
+            ),
         ]
     )
+
+
+def arguments() -> list[DeclareLaunchArgument]:
+    """Return the arguments of this launch file."""
+    return [
+        launching.description_file(),
+        launching.config_dir(),
+        DeclareLaunchArgument(
+            'offline_report',
+            default_value='',
+            description='report.json of robot_dynamics identify, to begin from; empty to begin '
+            'from the description with everything open.',
+        ),
+        DeclareLaunchArgument(
+            'state_file',
+            default_value='',
+            description='File in which what was learnt is kept over restarts; empty for none.',
+        ),
+        DeclareLaunchArgument(
+            'output_directory',
+            default_value='',
+            description='Where ~/save of identification_node writes.',
+        ),
+        launching.yes_or_no(
+            'external_torque', 'true', 'Whether external_torque_node looks for contacts.'
+        ),
+        launching.yes_or_no(
+            'monitor', 'false', 'Whether monitor_node compares the model with Pinocchio.'
+        ),
+        launching.autostart(),
+        launching.use_sim_time(),
+        launching.namespace(),
+        launching.log_level(),
+    ]

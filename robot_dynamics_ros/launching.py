@@ -47,6 +47,8 @@ from launch_ros.substitutions import FindPackageShare
 PACKAGE = 'robot_dynamics_ros'
 COMMAND_TOPIC = 'effort_controller/commands'
 WATCHDOG = 'effort_watchdog_node'
+ESTIMATES = tuple((f'~/{name}', f'identification_node/{name}') for name in ('friction', 'payload'))
+"""Where the nodes that command find the estimates that their parameters may let them take."""
 _HANDED_OVER = 'is_handed_over'
 
 Text = str | Substitution | Sequence[str | Substitution]
@@ -231,14 +233,19 @@ def controller_node(
     overrides: Text | None = None,
     remappings: Sequence[tuple[Text, Text]] = (),
 ) -> LifecycleNode:
-    """Return the node that the argument `controller` names."""
+    """
+    Return the node that the argument `controller` names.
+
+    Whether it takes the estimates of identification_node is said by its own parameters.
+
+    """
     chosen = LaunchConfiguration('controller')
     return robot_node(
         [chosen, '_node'],
         parameters,
         overrides=overrides,
         condition=IfCondition(NotEqualsSubstitution(chosen, 'none')),
-        remappings=remappings,
+        remappings=[*ESTIMATES, *remappings],
     )
 
 

@@ -39,6 +39,7 @@ NAMES = {
     'hardware.launch.py',
     'gazebo.launch.py',
     'bag.launch.py',
+    'external_torque.launch.py',
     'identification.launch.py',
 }
 BOOLEAN = ['true', 'false']
@@ -172,12 +173,21 @@ def test_who_carries_the_weight_has_no_default(name: str) -> None:
     assert said['choices'] == BOOLEAN
 
 
-def test_a_stub_says_so_and_starts_nothing() -> None:
+def test_identification_runs_beside_the_controllers_which_find_its_estimates() -> None:
     description = built(ROOT / 'launch' / 'identification.launch.py')
-    (message,) = of_kind(description, 'LogInfo')
-    assert 'stub' in message.kwargs['msg']
-    assert not of_kind(description, 'Node', 'LifecycleNode', 'ExecuteProcess')
-    assert of_kind(description, 'Shutdown')
+    programs = {program for _, program, _ in nodes(description)}
+    assert programs == {'identification_node', 'external_torque_node', 'monitor_node'}
+    for name in ('simulation', 'hardware', 'gazebo', 'bag'):
+        beside = built(ROOT / 'launch' / f'{name}.launch.py')
+        found = [
+            node.kwargs['remappings']
+            for _, program, node in nodes(beside)
+            if program == 'inverse_dynamics_node'
+        ]
+        assert found
+        for remappings in found:
+            assert ('~/friction', 'identification_node/friction') in remappings
+            assert ('~/payload', 'identification_node/payload') in remappings
 
 
 def test_a_replayed_command_reaches_no_controller() -> None:

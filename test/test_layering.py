@@ -36,7 +36,7 @@ LAYERS = {
     'bags': {'core', 'report'},
     'crosscheck': {'core'},
     'ros': {'core', 'resources', 'crosscheck'},
-    'nodes': {'core', 'ros', 'resources', 'crosscheck', 'bags'},
+    'nodes': {'core', 'ros', 'resources', 'crosscheck', 'bags', 'report'},
     'demo': {'core', 'ros', 'resources', 'bags', 'report'},
     'tools': {'core', 'resources', 'crosscheck', 'bags', 'report', 'demo'},
 }
@@ -49,8 +49,8 @@ CORE_LEVELS = [
     {'model'},
     {'dynamics'},
     {'friction', 'trajectory', 'signals', 'drive', 'symbolic'},
-    {'contact'},
-    {'simulation', 'control', 'identification', 'log_health'},
+    {'contact', 'log_health'},
+    {'simulation', 'control', 'identification', 'external_torque'},
     {'excitation'},
 ]
 """Folders of core from the bottom up: each may import itself and what lies below its level."""

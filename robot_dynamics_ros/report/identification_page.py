@@ -27,7 +27,6 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.identification.covariance import TWO_SIDED_95
 from robot_dynamics_ros.core.identification.effort_series import EffortSeries
 from robot_dynamics_ros.core.identification.identification import Identification
@@ -56,6 +55,9 @@ _GUIDE = (
      'motor currents 4 to 8 %.'),
     ('Plain fit and identified model', 'The plain fit is the best one whether such bodies exist '
      'or not. The identified model has bodies that exist; what that costs shows in the errors.'),
+    ('Files', 'is the identified model as far as URDF and friction file hold it, with the rotor '
+     'inertias: they have no constant effort at rest, none beyond the Coulomb level, and no motor '
+     'that turns with two joints. The verdict is about these.'),
     ('Base parameters', 'are the combinations that the efforts depend on. A single mass or '
      'length that stands only in sums cannot be known, by any method; the written values of '
      'those are the ones nearest to the description.'),
@@ -224,14 +226,7 @@ def _add_friction(
         ],
     )  # fmt: skip
     path = folder / 'plots' / 'friction.png'
-    friction = FrictionModel(
-        names,
-        np.array([f.viscous for f in joints]),
-        np.array([f.coulomb_positive for f in joints]),
-        np.array([f.coulomb_negative for f in joints]),
-        np.array([f.smoothing_velocity for f in joints]),
-        np.array([f.backward_viscous for f in joints]),
-    )
+    friction = written.friction_model
     speeds = np.max([log.largest_speed for log in series], axis=0)
     plot_friction(path, friction, speeds.tolist(), units=units)
     page.add_picture(path, 'friction of each joint over its speed')

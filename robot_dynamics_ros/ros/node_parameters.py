@@ -23,6 +23,7 @@ from robot_dynamics_ros.core.friction.friction_values import FRICTION_LAWS
 from robot_dynamics_ros.ros.parameters import parameter
 from robot_dynamics_ros.ros.robot_parameters import (
     check_friction_source,
+    CommandParameters,
     FRICTION_SOURCES,
     RobotParameters,
     TorqueParameters,
@@ -32,7 +33,7 @@ CONTROL_MODES = ('feedforward', 'pd_feedforward', 'computed_torque', 'pd', 'pd_g
 
 
 @dataclass(frozen=True)
-class InverseDynamicsParameters(TorqueParameters):
+class InverseDynamicsParameters(CommandParameters):
     """Parameters of `inverse_dynamics_node`."""
 
     mode: str = parameter('Control law.', 'pd_feedforward', choices=CONTROL_MODES)
@@ -78,7 +79,7 @@ class InverseDynamicsParameters(TorqueParameters):
 
 
 @dataclass(frozen=True)
-class GravityCompensationParameters(TorqueParameters):
+class GravityCompensationParameters(CommandParameters):
     """Parameters of `gravity_compensation_node`."""
 
     scale: float = parameter(
@@ -256,6 +257,149 @@ class TrajectoryAnnotatorParameters(RobotParameters):
 
 
 @dataclass(frozen=True)
+class ExternalTorqueParameters(RobotParameters):
+    """Parameters of `external_torque_node`."""
+
+    effort_semantics: str = parameter(
+        'What the effort of the joint states is: torque with gravity, current of the motor, or '
+        'torque without what carries the weight. There is no default.',
+        choices=('torque', 'current', 'gravity_compensated'),
+    )
+    torque_constants: tuple[float, ...] = parameter(
+        'Torque of each motor over its current, for effort_semantics current, in the order of '
+        'joints.',
+        (),
+        unit='N m/A',
+        low=1e-9,
+    )
+    gear_ratios: tuple[float, ...] = parameter(
+        'Speed of each motor over that of its joint, for effort_semantics current, in the order '
+        'of joints; empty for 1.',
+        (),
+    )
+    effort_signs: tuple[float, ...] = parameter(
+        'Factor 1 or -1 on the effort of each joint, in the order of joints; empty for 1.',
+        (),
+        low=-1.0,
+        high=1.0,
+    )
+    gravity_compensated_by_hardware: bool = parameter(
+        'Whether the robot itself adds the torque against gravity. Its efforts then lack the '
+        'weight, which effort_semantics gravity_compensated says.',
+        False,
+    )
+    effort_delay: float = parameter(
+        'How much older the effort of a message is than its positions; half a period more for '
+        'efforts that are held over it.',
+        0.0,
+        unit='s',
+        low=0.0,
+        high=0.05,
+    )
+    friction_source: str = parameter(
+        'Where the friction of the joints comes from; without it friction counts as an external '
+        'torque.',
+        'none',
+        choices=FRICTION_SOURCES,
+    )
+    friction_file: str = parameter('YAML file of joint friction, for friction_source file.', '')
+    rest_speed: float = parameter(
+        'Speed up to which a joint may stick: a few times the noise of the velocities.',
+        0.02,
+        unit='rad/s | m/s',
+        low=1e-6,
+        high=1.0,
+    )
+    observer_gain: tuple[float, ...] = parameter(
+        'Gain of the observer, in the order of joints, or one for all; its inverse is the time '
+        'constant.',
+        (30.0,),
+        unit='1/s',
+        low=0.1,
+        high=1000.0,
+    )
+    longest_gap: float = parameter(
+        'Time between two states beyond which the observer starts afresh.',
+        0.05,
+        unit='s',
+        low=0.001,
+        high=1.0,
+    )
+    state_timeout: float = parameter(
+        'Age of the joint states beyond which they are reported as missing, on a steady clock.',
+        0.2,
+        unit='s',
+        low=0.005,
+        high=5.0,
+    )
+    frame: str = parameter('Link or joint frame of ~/wrench; empty for no wrench.', '')
+    wrench_expressed_in: str = parameter(
+        'Axes and origin of the wrench: those of frame, or those of the base.',
+        'frame',
+        choices=('frame', 'base'),
+    )
+    smallest_lever: float = parameter(
+        'Lever, over which the joints feel a direction of the wrench, below which it is damped.',
+        0.05,
+        unit='m',
+        low=1e-4,
+        high=1.0,
+    )
+    thresholds_file: str = parameter(
+        'YAML file of the thresholds for contacts; ~/learn writes it. Empty to keep what is '
+        'learnt in memory only.',
+        '',
+    )
+    overwrite_thresholds: bool = parameter(
+        'Whether ~/learn may replace an existing thresholds_file.', False, is_live=True
+    )
+    threshold_margin: float = parameter(
+        'Thresholds over the largest values while they are learnt.',
+        1.3,
+        low=1.0,
+        high=100.0,
+        is_live=True,
+    )
+    detector_bandwidth: float = parameter(
+        'Bandwidth of the filter that finds changes.', 100.0, unit='rad/s', low=1.0, high=2000.0
+    )
+    detector_forgetting: float = parameter(
+        'Rate at which a lasting torque is taken for an error of the model.',
+        6.0,
+        unit='1/s',
+        low=0.01,
+        high=100.0,
+    )
+    hold_time: float = parameter(
+        'How long a contact is reported after its last sign.', 0.1, unit='s', low=0.0, high=10.0
+    )
+    max_joint_speed: tuple[float, ...] = parameter(
+        'Speed beyond which a step in position is taken for a fault of the message, in the '
+        'order of joints; empty for no check.',
+        (),
+        unit='rad/s | m/s',
+        low=1e-6,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require_sizes('torque_constants', 'gear_ratios', 'effort_signs', 'max_joint_speed')
+        check_friction_source(self.friction_source, self.friction_file)
+        size = len(self.observer_gain)
+        if size != 1 and self.joints and size != len(self.joints):
+            raise ConfigurationError(
+                f'observer_gain has {size} entries, expected one or {len(self.joints)} as in '
+                'joints'
+            )
+        if self.gravity_compensated_by_hardware and self.effort_semantics == 'torque':
+            raise ConfigurationError(
+                'gravity_compensated_by_hardware is true, but effort_semantics torque says that '
+                'the efforts hold the weight: set effort_semantics gravity_compensated, or '
+                'gravity_compensated_by_hardware false if the robot reports the whole torque'
+            )
+
+
+@dataclass(frozen=True)
 class JointForceRelayParameters(RobotParameters):
     """Parameters of `joint_force_relay_node`."""
 
@@ -265,6 +409,145 @@ class JointForceRelayParameters(RobotParameters):
         unit='s',
         low=0.01,
         high=3.0,
+    )
+
+
+@dataclass(frozen=True)
+class IdentificationParameters(RobotParameters):
+    """Parameters of `identification_node`."""
+
+    effort_semantics: str = parameter(
+        'What the effort of the joint states is: the whole torque of the joint, or the current of '
+        'the motor. There is no default: friction learnt from anything else is wrong.',
+        choices=('torque', 'current', 'gravity_compensated'),
+    )
+    torque_constants: tuple[float, ...] = parameter(
+        'Torque of each motor over its current, for effort_semantics current, in the order of '
+        'joints.',
+        (),
+        unit='N m/A',
+        low=1e-9,
+    )
+    gear_ratios: tuple[float, ...] = parameter(
+        'Speed of each motor over that of its joint, for effort_semantics current, in the order '
+        'of joints; empty for 1.',
+        (),
+    )
+    effort_source: str = parameter(
+        'Where the efforts come from: joint_states; or commands, what effort_controller/commands '
+        'asks for, where nothing is measured.',
+        'joint_states',
+        choices=('joint_states', 'commands'),
+    )
+    offline_report: str = parameter(
+        'report.json of robot_dynamics identify, to begin from; empty to begin from the '
+        'description with everything open.',
+        '',
+    )
+    friction_form: str = parameter(
+        'Terms of friction without offline_report.',
+        'coulomb',
+        choices=('viscous', 'coulomb', 'two_sided'),
+    )
+    smoothing_velocity: float = parameter(
+        'Width of the smooth sign of friction without offline_report.',
+        0.02,
+        unit='rad/s | m/s',
+        low=0.0,
+        high=1.0,
+    )
+    cutoff: float = parameter(
+        'Of the filter of both sides; 0 for that of the report, or 5.',
+        0.0,
+        unit='Hz',
+        low=0.0,
+        high=100.0,
+    )
+    effort_delay: float = parameter(
+        'Efforts are stamped so much too late; added to that of the report.',
+        0.0,
+        unit='s',
+        low=-0.1,
+        high=0.1,
+    )
+    standstill: float = parameter(
+        'Joints slower than this are at rest, where nothing is learnt.',
+        0.02,
+        unit='rad/s | m/s',
+        low=0.0,
+        high=10.0,
+    )
+    friction_memory: float = parameter(
+        'Seconds of motion after which a row counts for a third in the friction.',
+        60.0,
+        unit='s',
+        low=1.0,
+        high=1e6,
+    )
+    base_memory: float = parameter(
+        'Seconds of motion after which a row counts for a third in the base parameters.',
+        1800.0,
+        unit='s',
+        low=1.0,
+        high=1e9,
+    )
+    publish_rate: float = parameter(
+        'Rate of ~/friction; ~/parameters and ~/payload come once a second.',
+        5.0,
+        unit='Hz',
+        low=0.1,
+        high=50.0,
+    )
+    state_timeout: float = parameter(
+        'Age of the joint states beyond which they are missing, on a steady clock.',
+        0.5,
+        unit='s',
+        low=0.005,
+        high=60.0,
+    )
+    state_file: str = parameter(
+        'File in which what was learnt is kept over restarts; empty for none.', ''
+    )
+    state_period: float = parameter(
+        'Time between two writings of state_file.', 60.0, unit='s', low=1.0, high=1e6
+    )
+    output_directory: str = parameter('Where ~/save writes its files.', '')
+    overwrite: bool = parameter('Whether ~/save replaces the files of an earlier result.', False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require_sizes('torque_constants', 'gear_ratios')
+        if self.effort_semantics == 'gravity_compensated':
+            raise ConfigurationError(
+                'effort_semantics is gravity_compensated: without the torque that carries the '
+                'weight there is nothing to identify bodies from; have the driver publish the '
+                'whole torque, or currents with torque_constants'
+            )
+        if (self.effort_semantics == 'current') != bool(self.torque_constants):
+            raise ConfigurationError(
+                'effort_semantics current needs torque_constants, and only it'
+            )
+        if self.effort_source == 'commands' and self.effort_semantics != 'torque':
+            raise ConfigurationError('effort_source commands needs effort_semantics torque')
+
+
+@dataclass(frozen=True)
+class MonitorParameters(RobotParameters):
+    """Parameters of `monitor_node`."""
+
+    rate: float = parameter(
+        'States per second that are compared with Pinocchio.',
+        1.0,
+        unit='Hz',
+        low=0.01,
+        high=20.0,
+    )
+    state_timeout: float = parameter(
+        'Age of the joint states beyond which they are not compared.',
+        1.0,
+        unit='s',
+        low=0.005,
+        high=60.0,
     )
 
 
@@ -434,9 +717,12 @@ NODE_PARAMETERS: dict[str, type] = {
     'gravity_compensation_node': GravityCompensationParameters,
     'forward_simulation_node': ForwardSimulationParameters,
     'trajectory_annotator_node': TrajectoryAnnotatorParameters,
+    'external_torque_node': ExternalTorqueParameters,
     'joint_force_relay_node': JointForceRelayParameters,
     'effort_watchdog_node': EffortWatchdogParameters,
     'differential_drive_node': DifferentialDriveParameters,
     'excitation_node': ExcitationParameters,
+    'identification_node': IdentificationParameters,
+    'monitor_node': MonitorParameters,
 }
 """Parameters by the name of the node."""

@@ -23,6 +23,7 @@ from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.ros.parameters import parameter
 
 FRICTION_SOURCES = ('none', 'urdf', 'file')
+PAYLOAD_SOURCES = ('parameters', 'topic', 'online')
 STALE_STATE_POLICIES = ('ramp_down', 'hold_gravity')
 _FLOOR = (0.0, 0.0, -9.81)
 
@@ -314,6 +315,51 @@ class TorqueParameters(RobotParameters):
         check_friction_source(self.friction_source, self.friction_file)
 
 
+@dataclass(frozen=True)
+class CommandParameters(TorqueParameters):
+    """What the nodes that make the command have in common: how their model may change."""
+
+    friction_source: str = parameter(
+        'Where the friction in the command comes from; online: friction_file, and within bounds '
+        'the estimates on ~/friction.',
+        'none',
+        choices=(*FRICTION_SOURCES, 'online'),
+    )
+    payload_source: str = parameter(
+        'Where the payload comes from: payload.* alone; or also the last message on ~/payload; '
+        'or, online, that message as long as it is repeated.',
+        'parameters',
+        choices=PAYLOAD_SOURCES,
+    )
+    payload_limit: float = parameter(
+        'Largest mass that a message on ~/payload may state; 0 for what the drives can hold.',
+        0.0,
+        unit='kg',
+        low=0.0,
+    )
+    estimate_timeout: float = parameter(
+        'Age of the last estimate on ~/friction or ~/payload beyond which a source that is online '
+        'goes back to the file or the parameters.',
+        5.0,
+        unit='s',
+        low=0.1,
+        high=600.0,
+    )
+    estimate_deviation: float = parameter(
+        'Largest standard deviation of a friction estimate that is taken, relative to the value '
+        'in friction_file.',
+        0.1,
+        low=1e-6,
+        high=1.0,
+    )
+    estimate_factor: float = parameter(
+        'Largest friction estimate that is taken, relative to the value in friction_file.',
+        2.0,
+        low=1.0,
+        high=10.0,
+    )
+
+
 def check_friction_source(source: str, file: str) -> None:
     """
     Refuse a friction file that is missing or would not be used.
@@ -324,9 +370,10 @@ def check_friction_source(source: str, file: str) -> None:
         If `source` and `file` do not fit together.
 
     """
-    if (source == 'file') != bool(file):
+    needs_file = source in ('file', 'online')
+    if needs_file != bool(file):
         raise ConfigurationError(
-            'friction_source file needs friction_file'
-            if source == 'file'
+            f'friction_source {source} needs friction_file'
+            if needs_file
             else f'friction_file is given, but friction_source is {source}'
         )

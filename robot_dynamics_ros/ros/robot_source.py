@@ -32,6 +32,9 @@ from robot_dynamics_ros.core.model.robot_model import (
     RobotModel,
 )
 from robot_dynamics_ros.core.model.urdf import load_urdf
+from robot_dynamics_ros.core.model.urdf_gate import parse_xml
+from robot_dynamics_ros.core.model.urdf_source import read_source
+from robot_dynamics_ros.core.model.xacro_source import expand_xacro, is_xacro
 from robot_dynamics_ros.resources import config_path, PACKAGE, urdf_path
 from robot_dynamics_ros.ros.conversions import symmetric_matrix
 from robot_dynamics_ros.ros.robot_parameters import RobotParameters
@@ -115,6 +118,27 @@ def description_source(parameters: RobotParameters, description: str) -> Path | 
     return description
 
 
+def description_text(parameters: RobotParameters, description: str) -> str:
+    """
+    Return the description as plain URDF.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is no such file, or the text of the topic is no plain URDF.
+    UrdfError
+        If the file is refused.
+
+    """
+    chosen = description_source(parameters, description)
+    if isinstance(chosen, str):
+        return chosen
+    source = read_source(chosen)
+    if is_xacro(source, parse_xml(source.text, source.name)):
+        return expand_xacro(source, xacro_arguments(parameters) or {})
+    return source.text
+
+
 def xacro_arguments(parameters: RobotParameters) -> dict[str, str] | None:
     """Return the arguments for a xacro file, or None without any."""
     return dict(argument.split(':=', 1) for argument in parameters.xacro_args) or None
@@ -159,6 +183,7 @@ def joint_order(parameters: RobotParameters, model: RobotModel) -> tuple[str, ..
         'max_joint_speed',
         'torque_constants',
         'gear_ratios',
+        'effort_signs',
         'initial_positions',
         'joint_stiffness',
         'joint_damping',

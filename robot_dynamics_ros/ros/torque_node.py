@@ -29,7 +29,6 @@ import time
 import traceback
 from typing import Any, Generic, TypeVar
 
-from geometry_msgs.msg import InertiaStamped
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -42,31 +41,30 @@ from robot_dynamics_ros.core.control.laws import (
     InverseDynamicsLaw,
     Terms,
 )
+from robot_dynamics_ros.core.control.online_friction import OnlineFriction
 from robot_dynamics_ros.core.control.payload_limits import require_bearable
 from robot_dynamics_ros.core.control.torque_guard import TorqueGuard
 from robot_dynamics_ros.core.dynamics import generalized_gravity
 from robot_dynamics_ros.core.exceptions import (
     ArmingRefusedError,
-    RobotDynamicsError,
 )
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.ros.command_echo import CommandEcho
 from robot_dynamics_ros.ros.controller_check import ControllerCheck
-from robot_dynamics_ros.ros.conversions import payload_from_bytes
 from robot_dynamics_ros.ros.diagnostics import (
     Changes,
     CollectorPauses,
     LoopStatistics,
     Report,
 )
+from robot_dynamics_ros.ros.model_updates import command_friction, ModelUpdates
 from robot_dynamics_ros.ros.publisher_report import PublisherReport
 from robot_dynamics_ros.ros.qos import LATCHED, STATE_IN
 from robot_dynamics_ros.ros.realtime import apply_scheduling, Scheduling
 from robot_dynamics_ros.ros.robot_node import RobotNode
-from robot_dynamics_ros.ros.robot_parameters import TorqueParameters
+from robot_dynamics_ros.ros.robot_parameters import CommandParameters
 from robot_dynamics_ros.ros.robot_source import (
     continuous_joints,
-    friction_of,
     joint_order,
 )
 from robot_dynamics_ros.ros.serialized import JointStateReader
@@ -82,7 +80,7 @@ from robot_dynamics_ros.ros.torque_settings import (
     measured_effort,
 )
 
-TorqueParametersT = TypeVar('TorqueParametersT', bound=TorqueParameters)
+CommandParametersT = TypeVar('CommandParametersT', bound=CommandParameters)
 LawT = TypeVar('LawT', bound=InverseDynamicsLaw | GravityCompensationLaw)
 
 RAMP_PERIOD = 0.005
@@ -127,7 +125,7 @@ brings it down.
 _NO_VELOCITY: tuple[float, ...] = ()
 
 
-class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT]):
+class TorqueNode(RobotNode[CommandParametersT], Generic[CommandParametersT, LawT]):
     """
     A node that turns joint states into guarded torques.
 
@@ -138,7 +136,7 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
     law: LawT
 
     def __init__(
-        self, name: str, parameters_class: type[TorqueParametersT], **options: Any
+        self, name: str, parameters_class: type[CommandParametersT], **options: Any
     ) -> None:
         super().__init__(name, parameters_class, **options)
         self._state_told = ''
@@ -158,7 +156,7 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
             velocity_time_constant=parameters.velocity_time_constant,
         )
         self.guard = TorqueGuard(guard_settings(parameters, model))
-        self.friction = friction_of(parameters, model)
+        self.friction = command_friction(parameters, model)
         self.law = self.make_law(model, parameters)
         self._effort = measured_effort(parameters, model)
         self.self_test = TorqueSelfTest(
@@ -182,9 +180,7 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
             JointState, 'joint_states', self._on_joint_state, STATE_IN, raw=True
         )
         self._echo = CommandEcho(self, self._outputs)
-        self._payload_subscription = self.create_subscription(
-            InertiaStamped, '~/payload', self._on_payload, LATCHED, raw=True
-        )
+        self._updates = ModelUpdates(self)
         self._watchdog = steady_timer(self, parameters.state_timeout, self._watch)
         self._switches = TorqueServices(self)
         self._controller = ControllerCheck(self, self._outputs.topic, order)
@@ -200,6 +196,7 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         self.diagnostics.add('torque', self._report_torque)
         self.diagnostics.add('joint states', self._report_states)
         self.diagnostics.add('controller', self._report_controller)
+        self.diagnostics.add('model updates', self._report_updates)
         self.diagnostics.add(
             'publishers',
             PublisherReport(self, COMMAND_TOPIC, 'joint_states', self._is_contested),
@@ -208,7 +205,7 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
     def cleanup(self) -> None:
         """Take away what `configure` built."""
         self.destroy_subscription(self._state_subscription)
-        self.destroy_subscription(self._payload_subscription)
+        self._updates.destroy()
         self.destroy_timer(self._watchdog)
         self._pauses.close()
         self._echo.destroy()
@@ -230,7 +227,7 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
 
     # What a node of this kind overrides.
 
-    def make_law(self, model: RobotModel, parameters: TorqueParametersT) -> LawT:
+    def make_law(self, model: RobotModel, parameters: CommandParametersT) -> LawT:
         """Make the control law on `model`."""
         raise NotImplementedError
 
@@ -361,6 +358,8 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
             return
         if self.guard.is_recovering:
             self._begin_anew()
+        if isinstance(self.friction, OnlineFriction):
+            self.friction.step(now)
         result = self.guard.step(self.wanted_torque() if known else None, now, age)
         if result.must_publish:
             self._outputs.send_command(result.tau)
@@ -438,6 +437,7 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
             self._wake_up(time.monotonic())
         self._awake = time.monotonic()
         self._echo.poll()
+        self._updates.watch(time.monotonic())
         self._controller.update()
         if self._controller.mismatch and self.guard.state.is_commanding:
             self.guard.fail(time.monotonic(), self._controller.mismatch)
@@ -555,9 +555,9 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
         """Whether no torque is commanded."""
         return not (self.is_configured and self.guard.state.is_commanding)
 
-    # Payload.
+    # Another model.
 
-    def prepare_change(self, parameters: TorqueParametersT) -> Callable[[], None]:
+    def prepare_change(self, parameters: CommandParametersT) -> Callable[[], None]:
         """
         Build model and law for changed parameters.
 
@@ -567,8 +567,23 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
             If a payload is too heavy for a joint.
 
         """
-        model = self.model_for(parameters)
-        self._require_bearable(model)
+        return self._change_to(self.model_for(parameters), parameters)
+
+    def change_model(self, model: RobotModel) -> None:
+        """
+        Go on with another model, gliding.
+
+        Raises
+        ------
+        ConfigurationError
+            If a payload is too heavy for a joint.
+
+        """
+        self._change_to(model, self.parameters)()
+
+    def _change_to(self, model: RobotModel, parameters: CommandParametersT) -> Callable[[], None]:
+        q = self.buffer.q if self.buffer.is_complete else None
+        require_bearable(model, self.model, self.guard.settings.effort_limit, q)
         law = self.make_law(model, parameters)
 
         def commit() -> None:
@@ -576,26 +591,6 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
             self.guard.glide()
 
         return commit
-
-    def _require_bearable(self, model: RobotModel) -> None:
-        q = self.buffer.q if self.buffer.is_complete else None
-        require_bearable(model, self.model, self.guard.settings.effort_limit, q)
-
-    def _on_payload(self, message: bytes) -> None:
-        try:
-            payload = payload_from_bytes(message, self.parameters.payload_frame)
-            model = self.model.with_payload(payload)
-            self._require_bearable(model)
-            law = self.make_law(model, self.parameters)
-        except ValueError:
-            self.note_malformed()
-            return
-        except RobotDynamicsError as error:
-            self.get_logger().error(f'payload refused: {" ".join(str(error).split())}')
-            return
-        self.model, self.law = model, law
-        self.guard.glide()
-        self.get_logger().info(f'payload: {payload.mass:g} kg at {payload.frame}')
 
     # Diagnostics.
 
@@ -610,6 +605,9 @@ class TorqueNode(RobotNode[TorqueParametersT], Generic[TorqueParametersT, LawT])
 
     def _report_controller(self) -> Report:
         return self._controller.report()
+
+    def _report_updates(self) -> Report:
+        return self._updates.report()
 
     def _report_states(self) -> Report:
         silent = self.buffer.silent_joints(time.monotonic(), self.parameters.state_timeout)

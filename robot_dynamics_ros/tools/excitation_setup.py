@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,6 +51,9 @@ SIGN_WIDTH = 0.02
 
 NOISE = 0.01
 """Noise of measured efforts, as a share of the effort limits."""
+
+ROUNDING = 1e-9
+"""By which a limit that is given may be beyond that of the description."""
 
 _RANDOM_POSES = 200
 
@@ -126,8 +129,9 @@ def _limits(args: argparse.Namespace, model: RobotModel) -> MotionLimits:
     for pair in args.position:
         name, _, value = pair.partition('=')
         lower, _, upper = value.partition(':')
+        _refuse_repeated('--position', name, ranges)
         ranges[name] = (_number('--position', pair, lower), _number('--position', pair, upper))
-    return motion_limits(
+    limits = motion_limits(
         model,
         position_margin=args.position_margin,
         velocity_share=args.velocity_share,
@@ -136,12 +140,40 @@ def _limits(args: argparse.Namespace, model: RobotModel) -> MotionLimits:
         accelerations=_by_joint('--acceleration', args.acceleration),
         positions=ranges,
     )
+    _refuse_beyond(limits, model)
+    return limits
+
+
+def _refuse_beyond(limits: MotionLimits, model: RobotModel) -> None:
+    """Refuse positions and velocities that the description does not allow; degrees, say."""
+    stated = model.limits
+    for j, name in enumerate(limits.joint_names):
+        room = ROUNDING * (1.0 + abs(limits.lower[j]) + abs(limits.upper[j]))
+        # False where nothing is stated, which is NaN or infinite.
+        if limits.lower[j] < stated.lower[j] - room or limits.upper[j] > stated.upper[j] + room:
+            raise ConfigurationError(
+                f"--position of joint '{name}' is {limits.lower[j]:g} to {limits.upper[j]:g}, the "
+                f'description allows {stated.lower[j]:.4g} to {stated.upper[j]:.4g} [rad | m]; '
+                'change the description if the joint can do it'
+            )
+        if limits.velocity[j] > stated.velocity[j] * (1.0 + ROUNDING):
+            raise ConfigurationError(
+                f"--velocity of joint '{name}' is {limits.velocity[j]:g}, the description allows "
+                f'{stated.velocity[j]:.4g} [rad/s | m/s]; change the description if the joint can '
+                'do it'
+            )
+
+
+def _refuse_repeated(option: str, name: str, given: Container[str]) -> None:
+    if name in given:
+        raise ConfigurationError(f"{option} names joint '{name}' twice")
 
 
 def _by_joint(option: str, pairs: Iterable[str]) -> dict[str, float]:
-    values = {}
+    values: dict[str, float] = {}
     for pair in pairs:
         name, _, value = pair.partition('=')
+        _refuse_repeated(option, name, values)
         values[name] = _number(option, pair, value)
     return values
 

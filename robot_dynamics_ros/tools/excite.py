@@ -146,7 +146,7 @@ def _add_limits(group: Any) -> None:
         action='append',
         default=[],
         metavar='JOINT=LOWER:UPPER',
-        help='where a joint may move instead; may be repeated',
+        help='where a joint may move instead, within its limits; may be repeated',
     )
     for kind, unit in (('velocity', 'rad/s | m/s'), ('acceleration', 'rad/s^2 | m/s^2')):
         group.add_argument(
@@ -239,11 +239,13 @@ def run(args: argparse.Namespace) -> int:
     """Find the motion, write and print; return 0."""
     refuse_filled_directory(args.output, overwrite=args.overwrite)
     # Here, so that --help and refused arguments do not wait for compiled kernels.
+    from robot_dynamics_ros.core.exceptions import TrajectoryError
     from robot_dynamics_ros.core.excitation.composite_motion import composite_motion
     from robot_dynamics_ros.core.excitation.excitation import (
         ExcitationBudget,
         optimal_excitation,
     )
+    from robot_dynamics_ros.core.identification.verdict import LARGEST_CONDITION
     from robot_dynamics_ros.tools.excitation_output import (
         ExcitationRun,
         summary,
@@ -264,6 +266,12 @@ def run(args: argparse.Namespace) -> int:
             budget,
             on_random=progress.advance,
             on_iteration=lambda n: progress.advance(_WORK_OF_ITERATION * n),
+        )
+    if not found.condition <= LARGEST_CONDITION:
+        raise TrajectoryError(
+            f'the best motion that was found has the condition number {found.condition:.3g}, more '
+            f'than the {LARGEST_CONDITION:g} that identify takes: let it last longer '
+            '(--duration), with fewer --harmonics, or allow more of the limits'
         )
     with Progress('joining') as progress:
         motion = composite_motion(

@@ -26,11 +26,13 @@ import argparse
 from dataclasses import replace
 from functools import partial
 from math import inf
+import os
 import shlex
 import sys
 from typing import Any
 
 from robot_dynamics_ros.core.control.gravity import validate_gravity
+from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.identification import (
     ESTIMATORS,
     IdentificationOptions,
@@ -166,6 +168,8 @@ def coupling(text: str) -> Coupling:
         if len(parts) not in (2, 3) or not all(parts):
             raise ValueError
         return Coupling(parts[0], parts[1], float(parts[2]) if len(parts) == 3 else 1.0)
+    except ConfigurationError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
     except ValueError as error:
         raise argparse.ArgumentTypeError(
             f"'{text}' is not FIRST:SECOND or FIRST:SECOND:RATIO"
@@ -176,6 +180,7 @@ def run(args: argparse.Namespace) -> int:
     """Read, identify, judge, write and print; return 0, or 1 if the model is not usable."""
     # First what can be refused at once, then the long work.
     refuse_filled_directory(args.output, overwrite=args.overwrite)
+    _refuse_repeated_logs(args)
     full_model = load_urdf(
         args.urdf,
         strict=not args.lenient,
@@ -189,7 +194,7 @@ def run(args: argparse.Namespace) -> int:
     if len(data.training) > 1:
         longest = max(data.training, key=lambda part: part.expected_samples)
     if args.fit_gravity:
-        robot, note = robot_with_found_gravity(matched.model, [longest.read()], options)
+        robot, note = robot_with_found_gravity(matched.model, longest, options)
         matched = replace(matched, model=robot, notes=(*matched.notes, note))
     with work_on_logs(args, len(data.training)) as work, Progress('identifying', STEPS) as steps:
         survey = partial(surveyed, robot=matched.model, options=options)
@@ -238,6 +243,21 @@ def run(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     return 0 if result.is_written else 1
+
+
+def _refuse_repeated_logs(args: argparse.Namespace) -> None:
+    """Refuse a log that is named twice: it would count double, or verify what it has taught."""
+    named: dict[str, str] = {}
+    for name in (*args.logs, *(name for name in args.test if name != 'rest')):
+        files = [part.rpartition('=')[2] for part in name.split(',')]
+        where = ','.join(os.path.realpath(file) for file in files)
+        if where in named:
+            both = name if named[where] == name else f'{named[where]} and {name}'
+            raise ConfigurationError(
+                f'{both}: the same log twice; a log counts once, and what verifies (--test) must '
+                'not have been fitted (--train 0:18 leaves the rest of a log to verify with)'
+            )
+        named[where] = name
 
 
 def _options(args: argparse.Namespace) -> IdentificationOptions:

@@ -17,10 +17,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+import numpy as np
+
+from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.excitation_spectrum import CutoffChoice
 from robot_dynamics_ros.core.identification.identification import (
@@ -28,11 +32,10 @@ from robot_dynamics_ros.core.identification.identification import (
     training_cutoffs,
 )
 from robot_dynamics_ros.core.identification.joint_record import JointRecord, RecordSpan
-from robot_dynamics_ros.core.log_health.log_health import judge_log
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.tools.joint_matching import MatchedJoints
 from robot_dynamics_ros.tools.log_arguments import add_log_arguments, open_logs
-from robot_dynamics_ros.tools.log_reader import LogReader
+from robot_dynamics_ros.tools.log_reader import LogReader, OpenLog
 
 TRAINING_PART = 2.0 / 3.0
 """Of every log, if nothing is said about training and test."""
@@ -75,7 +78,7 @@ class LogPart:
         """Return about how many samples the log has."""
         return self.reader.expected_samples(self.name)
 
-    def read(self) -> JointRecord:
+    def opened(self) -> OpenPart:
         """
         Return the part.
 
@@ -87,20 +90,80 @@ class LogPart:
             If efforts are missing, or too little is left.
 
         """
-        record = self.reader.read(self.name)
-        duration = float(record.stamps[-1] - record.stamps[0])
+        log = self.reader.opened(self.name)
+        duration = float(log.stamps[-1] - log.stamps[0])
         start, stop = self.span or (0.0, TRAINING_PART * duration)
         if self.leaves_rest:
             # Before the part is looked at, so that the error is the one that helps.
-            _cut(record, start, stop, 'to fit (--train)')
+            _cut(log, start, stop, 'to fit (--train)')
             if stop > duration:
                 raise ConfigurationError(
-                    f'--train takes all of {record.name}, which lasts {duration:.4g} s: '
+                    f'--train takes all of {log.name}, which lasts {duration:.4g} s: '
                     'nothing is left to verify with; shorten it, or name a log with --test'
                 )
         if self.is_held_out:
             start, stop = stop, inf
-        return _cut(record, start, stop, self.purpose)
+        return _cut(log, start, stop, self.purpose)
+
+
+@dataclass(frozen=True, eq=False)
+class OpenPart:
+    """
+    A part of a log that has been read once.
+
+    Attributes
+    ----------
+    log : OpenLog
+        The log.
+    rows : slice
+        The samples of the part.
+
+    """
+
+    log: OpenLog
+    rows: slice
+
+    @property
+    def name(self) -> str:
+        """Return the log."""
+        return self.log.name
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return the notes of the log."""
+        return self.log.notes
+
+    @property
+    def stamps(self) -> Vector:
+        """Return the times [s]."""
+        return self.log.stamps[self.rows]
+
+    @property
+    def has_velocity(self) -> bool:
+        """Tell whether every velocity was measured."""
+        return bool(self.log.velocity_known[self.rows].all())
+
+    @property
+    def has_effort(self) -> bool:
+        """Tell whether every effort was measured."""
+        return bool(self.log.effort_known[self.rows].all())
+
+    def blocks(self) -> Iterator[JointRecord]:
+        """Yield the samples in blocks; what comes after the part is not read."""
+        passed = 0
+        for block in self.log.blocks():
+            first, last = self.rows.start - passed, self.rows.stop - passed
+            passed += len(block.stamps)
+            if first < len(block.stamps):
+                yield block.picked(slice(max(0, first), last))
+            if passed >= self.rows.stop:
+                return
+
+    def excerpts(self) -> Sequence[JointRecord]:
+        """Return stretches of the part; its beginning if none is remembered."""
+        stamps = self.stamps
+        stop = float(np.nextafter(stamps[-1], inf))
+        return self.log.excerpts(float(stamps[0]), stop) or [next(self.blocks())]
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,14 +279,12 @@ def surveyed(
     Raises
     ------
     BagError, ConfigurationError
-        As `LogPart.read` and `training_cutoffs`.
+        As `LogPart.opened` and `training_cutoffs`.
 
     """
-    record = part.read()
-    health = judge_log(
-        record.stamps, record.position, record.velocity, record.effort, robot.joint_names
-    )
-    cutoffs = training_cutoffs(record, robot, options)
+    record = part.opened()
+    health = record.log.watch.judge()
+    cutoffs = training_cutoffs(part, robot, options)
     return cutoffs, (*health.faults, *health.warnings)
 
 
@@ -232,11 +293,11 @@ def described(span: RecordSpan) -> dict[str, Any]:
     return {'bag': span.name, 'start': span.start, 'stop': span.stop, 'samples': span.samples}
 
 
-def _cut(record: JointRecord, start: float, stop: float, purpose: str) -> JointRecord:
-    part = record.between(start, stop)
-    if len(part.stamps) < FEWEST:
+def _cut(log: OpenLog, start: float, stop: float, purpose: str) -> OpenPart:
+    first, last = np.searchsorted(log.stamps, [start, stop]).tolist()
+    if last - first < FEWEST:
         raise ConfigurationError(
-            f'{record.name} has {len(part.stamps)} samples {purpose}, expected at least {FEWEST}; '
-            f'it runs from 0 to {record.stamps[-1]:.4g} s'
+            f'{log.name} has {last - first} samples {purpose}, expected at least {FEWEST}; '
+            f'it runs from 0 to {log.stamps[-1]:.4g} s'
         )
-    return part
+    return OpenPart(log, slice(first, last))

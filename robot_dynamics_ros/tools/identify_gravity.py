@@ -16,15 +16,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import acos, degrees
 
 import numpy as np
 
-from robot_dynamics_ros.core.identification.excitation_spectrum import chosen_cutoff
+from robot_dynamics_ros.core.identification.excitation_spectrum import SHORTEST_STRETCH
 from robot_dynamics_ros.core.identification.gravity_direction import gravity_direction
-from robot_dynamics_ros.core.identification.identification import IdentificationOptions
-from robot_dynamics_ros.core.identification.joint_record import JointRecord, prepared_record
+from robot_dynamics_ros.core.identification.identification import (
+    IdentificationOptions,
+    training_cutoffs,
+)
+from robot_dynamics_ros.core.identification.joint_record import prepared_record, RecordSource
 from robot_dynamics_ros.core.identification.joint_samples import joint_samples
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.report.progress import Progress
@@ -34,7 +36,7 @@ DIGITS = 5
 
 
 def robot_with_found_gravity(
-    robot: RobotModel, training: Sequence[JointRecord], options: IdentificationOptions
+    robot: RobotModel, training: RecordSource, options: IdentificationOptions
 ) -> tuple[RobotModel, str]:
     """
     Return the robot with the gravity that its efforts show, and a sentence on it.
@@ -43,8 +45,8 @@ def robot_with_found_gravity(
     ----------
     robot : RobotModel
         The size of its gravity is kept; if it has none, that of the earth is taken.
-    training : sequence of JointRecord
-        Data to fit, in the joint order of the robot.
+    training : RecordSource
+        Data to fit, in the joint order of the robot; of a long log stretches are looked at.
     options : IdentificationOptions
         Of the identification that follows: its cutoff, standstill and delay are used.
 
@@ -58,9 +60,14 @@ def robot_with_found_gravity(
         If a log does not suit the robot or holds no finite positions.
 
     """
-    records = [prepared_record(robot, record, options.effort_delay) for record in training]
-    longest = max(records, key=lambda record: len(record.stamps))
-    cutoff = chosen_cutoff(longest.stamps, longest.position, options.cutoff).cutoff
+    cutoff = training_cutoffs(training, robot, options).cutoff
+    stretches = training.opened().excerpts()
+    longest = max(len(stretch.stamps) for stretch in stretches)
+    records = [
+        prepared_record(robot, stretch, options.effort_delay)
+        for stretch in stretches
+        if len(stretch.stamps) >= SHORTEST_STRETCH * longest
+    ]
     with Progress('looking for gravity', 1) as progress:
         samples = [
             joint_samples(

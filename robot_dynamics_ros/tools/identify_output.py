@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 import json
 import math
 from pathlib import Path
+import re
 from typing import Any
 
 from robot_dynamics_ros.core.identification.covariance import TWO_SIDED_95
@@ -148,10 +149,11 @@ def write_results(
             staging / 'report.json', json.dumps(as_dict(run), indent=2, allow_nan=False) + '\n'
         )
         if run.is_written:
-            comment = f'\n<!-- {mark.replace("--", "- -")} -->\n' if mark else ''
+            comment = f'\n<!-- {_without_double_hyphens(mark)} -->\n' if mark else ''
             write_text(staging / 'identified.urdf', _as_utf8(urdf) + comment)
             heading = '\n'.join([f'Identified from {", ".join(run.bags)}', *mark.splitlines()])
             write_text(staging / 'friction.yaml', friction_file_text(run.identified, heading))
+            write_text(staging / 'node_parameters.yaml', node_parameter_text(run, heading))
         identification_page(
             staging,
             run.found,
@@ -165,6 +167,25 @@ def write_results(
             units=effort_units(run.found.model.robot),
         )
         return sorted(entry.name for entry in staging.iterdir())
+
+
+def node_parameter_text(run: IdentifyRun, heading: str = '') -> str:
+    """Return what the other files do not hold, as a parameter file that fits every node."""
+    robot = run.found.model.robot
+    armature = [run.identified.armature[joint] for joint in robot.v_names]
+    values: dict[str, Any] = {
+        'joints': list(robot.v_names),
+        'armature': armature if any(armature) else None,
+        'gravity': robot.gravity.tolist(),
+        'locked_joints': list(run.matched.locked) or None,
+        'locked_positions': [float(value) for value in run.matched.locked.values()] or None,
+    }
+    content = {key: value for key, value in values.items() if value is not None}
+    lines = [f'# {line}'.rstrip() for line in heading.splitlines()]
+    entries = [
+        f'    {key}: [{", ".join(map(_node_value, value))}]' for key, value in content.items()
+    ]
+    return '\n'.join([*lines, '/**:', '  ros__parameters:', *entries]) + '\n'
 
 
 def effort_units(robot: RobotModel) -> list[str]:
@@ -284,6 +305,7 @@ def as_dict(run: IdentifyRun) -> dict[str, Any]:
             },
         },
         **_parameters(found),
+        'base_covariance': found.covariance.matrix.tolist(),
         'without_effect': list(model.base.without_effect),
         'armature': dict(run.identified.armature),
         'notes': list(run.notes),
@@ -322,11 +344,15 @@ def _error_table(run: IdentifyRun) -> str:
     held = run.found.held_out
     if not held:
         return 'Nothing was held out: no error on unseen data is known.'
-    headers = ['joint', 'rms', 'rmse', 'relative', 'R^2', 'raw effort', 'plain fit', 'description']
+    headers = [
+        'joint', 'rms', 'rmse', 'relative', 'R^2', 'raw effort', 'files', 'plain fit',
+        'description',
+    ]  # fmt: skip
     identified = held['identified']
     others = [
-        identified['raw effort'], held['plain']['filtered'], held['description']['filtered']
-    ]  # fmt: skip
+        identified['raw effort'],
+        *(held[whose]['filtered'] for whose in ('files', 'plain', 'description')),
+    ]
     rows: list[list[Cell]] = []
     for j, joint in enumerate(identified['filtered'].joints):
         rows.append(
@@ -395,6 +421,19 @@ def _chosen(errors: Mapping[Any, float]) -> str:
 
 def _moved(delay: float) -> str:
     return f' after moving them by {1e3 * delay:g} ms' if delay else ' (--effort-delay corrects)'
+
+
+def _node_value(value: str | float) -> str:
+    """Return a string in quotes, or a number with the point that makes it a double."""
+    if isinstance(value, str):
+        return json.dumps(value)
+    mantissa, exponent, power = repr(float(value)).partition('e')
+    return (mantissa if '.' in mantissa else f'{mantissa}.0') + exponent + power
+
+
+def _without_double_hyphens(text: str) -> str:
+    """Return text that may stand in an XML comment."""
+    return re.sub('-(?=-)', '- ', text)
 
 
 def _finite(value: float) -> float | None:

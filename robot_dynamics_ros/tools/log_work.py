@@ -31,6 +31,8 @@ from dataclasses import dataclass
 from functools import partial
 import multiprocessing
 import os
+import signal
+import threading
 from typing import Any
 
 from robot_dynamics_ros.core.exceptions import ConfigurationError, RobotDynamicsError
@@ -89,11 +91,61 @@ def work_on_logs(args: argparse.Namespace, logs: int) -> Iterator[Work]:
         if processes == 1:
             yield _alone
             return
-        # Not forked: threads of libraries do not survive that.
-        context = multiprocessing.get_context('spawn')
-        pool = ProcessPoolExecutor(processes, mp_context=context)
-        stack.callback(pool.shutdown, wait=True, cancel_futures=True)
-        yield partial(_shared, pool.submit)
+        yield stack.enter_context(_processes(processes))
+
+
+@contextmanager
+def _processes(number: int) -> Iterator[Work]:
+    """
+    Give a `map` for work in processes, which end at once if it fails or is interrupted.
+
+    They do not hear an interrupt from the keyboard, which reaches all processes of a terminal:
+    this one ends them. If it is killed itself, they notice.
+
+    """
+    others = set(multiprocessing.active_children())
+    # Not forked: threads of libraries do not survive that.
+    context = multiprocessing.get_context('spawn')
+    pool = ProcessPoolExecutor(number, mp_context=context, initializer=_watch_parent)
+
+    def submit(*task: Any) -> Future[Any]:
+        with _held_interrupt():  # processes are started here, and inherit it
+            return pool.submit(*task)
+
+    try:
+        yield partial(_shared, submit)
+    except BaseException:
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _held_interrupt() -> Iterator[None]:
+    """Put off an interrupt from the keyboard until the end of the block."""
+    if not hasattr(signal, 'pthread_sigmask'):  # not on every system
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _watch_parent() -> None:
+    """End this process when the one that started it is gone, however it ended."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 @dataclass(frozen=True)
@@ -122,8 +174,8 @@ def _shared(
                 result = waiting.pop().result()
             except BrokenProcessPool as error:
                 raise ConfigurationError(
-                    f'{_name(item)}: the process that worked on it ended, for lack of memory '
-                    'perhaps; with --processes 1 there is only one'
+                    f'a process that worked on {_name(item)} or a log after it was ended from '
+                    'outside, for lack of memory perhaps; with --processes 1 there is only one'
                 ) from error
             if isinstance(result, _Refusal):
                 for future in waiting:

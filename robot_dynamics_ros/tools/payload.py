@@ -67,6 +67,9 @@ STANDSTILL = 0.1
 SURE = 3.0
 """So many standard deviations above zero the mass of a payload must be."""
 
+WORSE, NOTED = 1.2, 0.02
+"""Part of a joint's error without the payload up to which it may be with it, if above this."""
+
 
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand to the command line."""
@@ -204,7 +207,32 @@ def _identified(args: argparse.Namespace, motions: PayloadMotions) -> PayloadFit
             f'{deviation:.2g} kg; look at sign and meaning of the efforts, and at which log is '
             'the loaded one'
         )
+    _require_agreement(found, motions)
     return found
+
+
+def _require_agreement(found: PayloadFit, motions: PayloadMotions) -> None:
+    """
+    Refuse a payload that the effort of a joint contradicts.
+
+    Raises
+    ------
+    ConfigurationError
+        If the errors of a joint are larger with the payload than without it.
+
+    """
+    errors = zip(motions.matched.model.v_names, found.errors, found.errors_without)
+    wrong = [
+        f"'{joint}' from {100.0 * before:.3g} to {100.0 * after:.3g} %"
+        for joint, after, before in errors
+        if joint not in motions.still and after > max(WORSE * before, NOTED)
+    ]
+    if wrong:
+        raise ConfigurationError(
+            f'a payload of {found.payload.mass:.3g} kg would raise the errors of joint '
+            f'{", ".join(wrong)}: the joints contradict each other; look at sign and meaning of '
+            'each effort (robot_dynamics bag-info), and whether all logs are of this arm'
+        )
 
 
 def _known_arm(args: argparse.Namespace, robot: RobotModel) -> tuple[IdentificationModel, Vector]:

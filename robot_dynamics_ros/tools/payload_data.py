@@ -22,10 +22,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.identification.excitation_spectrum import chosen_cutoff, CutoffChoice
-from robot_dynamics_ros.core.identification.joint_record import JointRecord, prepared_record
-from robot_dynamics_ros.core.identification.joint_samples import joint_samples, JointSamples
+from robot_dynamics_ros.core.identification.excitation_spectrum import CutoffChoice
+from robot_dynamics_ros.core.identification.joint_samples import JointSamples
+from robot_dynamics_ros.core.identification.sample_stream import (
+    LogFilter,
+    record_cutoffs,
+    SampleStream,
+)
 from robot_dynamics_ros.core.model.robot_model import RobotModel
+from robot_dynamics_ros.tools.identify_data import OpenPart
 from robot_dynamics_ros.tools.joint_matching import MatchedJoints
 from robot_dynamics_ros.tools.log_arguments import open_logs
 from robot_dynamics_ros.tools.log_reader import LogReader
@@ -84,33 +89,36 @@ def payload_motions(args: argparse.Namespace, model: RobotModel) -> PayloadMotio
     opened = open_logs(every, model, args.lock)
     robot = opened.matched.model
     reader = LogReader.of(every, opened)
-    records = [
-        prepared_record(robot, _long_enough(reader.read(name)), args.effort_delay)
-        for name in every.logs
-    ]
     count = len(args.logs)
-    longest = max(records[:count], key=lambda record: len(record.stamps))
-    cutoffs = chosen_cutoff(longest.stamps, longest.position, args.cutoff)
-    samples = tuple(_samples(record, cutoffs, args.standstill) for record in records)
+    cutoffs = _cutoffs(reader, args, robot)
+    how = LogFilter(cutoffs, args.standstill, args.effort_delay)
+    samples = tuple(_samples(_opened(reader, name), robot, how) for name in every.logs)
     notes = (*opened.matched.notes, opened.meaning.sentence)
     return PayloadMotions(opened.matched, samples[:count], samples[count:], cutoffs, notes)
 
 
-def _long_enough(record: JointRecord) -> JointRecord:
-    if len(record.stamps) < FEWEST:
+def _opened(reader: LogReader, name: str) -> OpenPart:
+    log = reader.opened(name)
+    if len(log.stamps) < FEWEST:
         raise ConfigurationError(
-            f'{record.name} has {len(record.stamps)} samples, expected at least {FEWEST}'
+            f'{name} has {len(log.stamps)} samples, expected at least {FEWEST}'
         )
-    return record
+    return OpenPart(log, slice(0, len(log.stamps)))
 
 
-def _samples(record: JointRecord, cutoffs: CutoffChoice, standstill: float) -> JointSamples:
-    samples = joint_samples(
-        record.stamps, record.position, record.velocity, record.effort, cutoffs.motion_cutoff
-    ).without_standstill(standstill)
+def _cutoffs(reader: LogReader, args: argparse.Namespace, robot: RobotModel) -> CutoffChoice:
+    """Return the cutoffs from the longest of the loaded logs."""
+    if len(args.logs) == 1:
+        return record_cutoffs(robot, _opened(reader, args.logs[0]), args.cutoff)
+    longest = max(args.logs, key=lambda name: len(_opened(reader, name).stamps))
+    return record_cutoffs(robot, _opened(reader, longest), args.cutoff)
+
+
+def _samples(record: OpenPart, robot: RobotModel, how: LogFilter) -> JointSamples:
+    samples = SampleStream(robot, record, how, is_fitted=True).whole()
     if not samples.use.any():
         raise ConfigurationError(
-            f'{record.name}: no joint is ever faster than {standstill:g} rad/s (--standstill): '
-            'nothing is left to fit'
+            f'{record.name}: no joint is ever faster than {how.standstill:g} rad/s '
+            '(--standstill): nothing is left to fit'
         )
     return samples

@@ -33,6 +33,9 @@ from robot_dynamics_ros.report.table import Cell, format_table
 from robot_dynamics_ros.tools.argument_types import finite, number_between
 from robot_dynamics_ros.tools.payload_data import PayloadMotions
 
+LEAST_CLEAR = 6.0
+"""A gain must be so many of its standard deviations away from zero: known to a third."""
+
 
 def add_gain_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the known payload, which makes the gains of the drives the unknowns."""
@@ -92,7 +95,8 @@ def run_gains(
     Raises
     ------
     ConfigurationError
-        If the payload has no effect, or the cutoff does not suit the samples.
+        If the payload has no effect, the efforts show no gain, or the cutoff does not suit the
+        samples.
     OutputError
         If the folder cannot be written.
 
@@ -105,15 +109,26 @@ def run_gains(
         payload,
         motions.cutoffs.cutoff,
     )
+    clear = np.abs(found.gains) > LEAST_CLEAR * found.deviation
+    shown = [name for name, is_clear in zip(robot.v_names, clear) if is_clear]
+    if not shown:
+        raise ConfigurationError(
+            'the efforts show no gain of any joint: do the logs differ by this payload?'
+        )
     with staged_directory(args.output, overwrite=args.overwrite) as staging:
         report = _as_dict(args, motions, payload, found, command)
         text = json.dumps(report, indent=2, allow_nan=False)
         write_text(staging / 'report.json', text + '\n')
     print(_table(robot.v_names, found))
-    shown = [name for name, gain in zip(robot.v_names, found.gains) if np.isfinite(gain)]
-    if len(shown) < robot.nv:
-        hidden = [name for name in robot.v_names if name not in shown]
+    if hidden := [n for n, gain in zip(robot.v_names, found.gains) if not np.isfinite(gain)]:
         print(f'the payload has no effect on {", ".join(hidden)}: no gain')
+    if vague := [name for name in robot.v_names if name not in (*shown, *hidden)]:
+        print(f'the efforts of {", ".join(vague)} do not follow the payload: no gain')
+    if np.all(found.gains[clear] < 0.0):
+        print(
+            'all gains are negative: either all efforts have the opposite sign, or the log with '
+            'the payload is the one without it'
+        )
     gains = dict(zip(robot.v_names, found.gains.tolist()))
     options = ' '.join(f'{name}={gains[name]:.4g}' for name in shown)
     print('friction that the model lacks makes gains too small')

@@ -126,7 +126,13 @@ def test_garbage_on_every_topic_does_not_stop_the_commands(
     graph: Graph, processes: Processes
 ) -> None:
     controller = Controller(
-        graph, processes, 'inverse_dynamics_node', mode='pd_gravity', kp='[0.0]', kd='[0.0]'
+        graph,
+        processes,
+        'inverse_dynamics_node',
+        mode='pd_gravity',
+        kp='[0.0]',
+        kd='[0.0]',
+        payload_source='topic',
     )
     name = '/inverse_dynamics_node'
     topics = {

@@ -283,7 +283,7 @@ def test_torque_stays_inside_the_limits_and_says_so(graph: Graph) -> None:
 def test_payload_by_message_adds_its_weight_and_goes_without_trace(
     graph: Graph, model: Any
 ) -> None:
-    node, _, commands = started(graph)
+    node, _, commands = started(graph, payload_source='topic')
     publisher = graph.probe.create_publisher(
         InertiaStamped, '/gravity_compensation_node/payload', LATCHED
     )

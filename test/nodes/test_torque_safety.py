@@ -164,7 +164,7 @@ def test_speed_beyond_the_limit_ends_in_a_fault(arm: Arm) -> None:
 
 
 def test_payload_glides_in(graph: Graph) -> None:
-    arm = Arm(graph, glide_time=0.5)
+    arm = Arm(graph, glide_time=0.5, payload_source='topic')
     publisher = graph.probe.create_publisher(
         InertiaStamped, '/gravity_compensation_node/payload', LATCHED
     )
@@ -465,7 +465,8 @@ def test_torque_is_not_switched_on_while_a_speed_is_unknown(graph: Graph) -> Non
     assert arm.enable(True).success
 
 
-def test_payload_that_no_joint_could_hold_is_refused(arm: Arm) -> None:
+def test_payload_that_no_joint_could_hold_is_refused(graph: Graph) -> None:
+    arm = Arm(graph, payload_source='topic')
     model = arm.node.model
     heavy = [Parameter('payload.frame', value='tool0'), Parameter('payload.mass', value=2000.0)]
     result = arm.node.set_parameters_atomically(heavy)

@@ -20,9 +20,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from identification_scenes import dry_friction, simulated_log, SimulatedLog
 from robot_dynamics_ros.bags.writing import BagWriter
+from robot_dynamics_ros.core.dynamics import rnea
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.tools.cli import main
@@ -94,7 +96,10 @@ def test_simulated_bag_gives_a_verified_model(
     assert 'parameters that efforts determine' in printed.out
     assert 'l1/hx + 0.5 l2/m' in printed.out
     names = sorted(entry.name for entry in out.iterdir())
-    assert names == ['friction.yaml', 'identified.urdf', 'plots', 'report.html', 'report.json']
+    assert names == [
+        'friction.yaml', 'identified.urdf', 'node_parameters.yaml', 'plots', 'report.html',
+        'report.json',
+    ]  # fmt: skip
     assert 'may be used' in (out / 'report.html').read_text(encoding='utf-8')
     found = report(out)
     assert found['verdict']['is_fit']
@@ -114,6 +119,60 @@ def test_simulated_bag_gives_a_verified_model(
     assert friction.torque(v) == pytest.approx(expected, rel=0.1)
     assert identified.damping == pytest.approx([1.5, 0.8], rel=0.2)
     assert found['base_parameters'][0]['formula'].startswith('l1/')
+    assert 'files' in errors
+
+
+def test_nodes_take_the_written_files_with_their_rotors(tmp_path: Path, urdf: Path) -> None:
+    rotors = {'shoulder': 0.0, 'elbow': 0.4}
+    truth = load_urdf(ARM.format(mass=3.5), armature=rotors)
+    friction = dry_friction(truth, np.array([1.5, 0.8]), np.array([2.0, 1.0]))
+    log = simulated_log(truth, friction, 16.0, rate=250.0, size=1.2).part(2.0, 99.0)
+    out = tmp_path / 'out'
+    bag = record(tmp_path / 'log', log)
+    quick = ('--friction', 'coulomb', '--prior-weight', 1)
+    assert run(bag, '--urdf', urdf, '--output', out, *quick) == 0
+    named = yaml.safe_load((out / 'node_parameters.yaml').read_text(encoding='utf-8'))
+    values = named['/**']['ros__parameters']
+    assert values['joints'] == list(JOINTS)
+    assert values['gravity'] == [0.0, 0.0, -9.81]
+    assert values['armature'] == [report(out)['armature'][joint] for joint in JOINTS]
+    assert all(isinstance(value, float) for value in values['armature'])
+    # As a node makes its model of them.
+    armature = dict(zip(values['joints'], values['armature']))
+    model = load_urdf(out / 'identified.urdf', gravity=values['gravity'], armature=armature)
+    law = FrictionModel.from_file(out / 'friction.yaml', model.v_names)
+    q, v, a = log.position[2000], log.velocity[2000], np.array([3.0, -5.0])
+    expected = rnea(truth, q, v, a) + np.array([1.5, 0.8]) * v + np.array([2.0, 1.0]) * np.sign(v)
+    # The elbow turns its own 0.6 kg m^2 and the rotor: without the latter it would lack 2 N m.
+    assert rnea(model, q, v, a) + law.torque(v) == pytest.approx(expected, rel=0.05, abs=0.1)
+
+
+def test_log_does_not_verify_what_it_has_taught(
+    tmp_path: Path, urdf: Path, log: SimulatedLog, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bag = record(tmp_path / 'log', log.part(0.0, 4.0))
+    (tmp_path / 'other').symlink_to(bag)
+    for arguments in ((bag, '--test', bag), (bag, '--test', tmp_path / 'other'), (bag, bag)):
+        assert run(*arguments, '--urdf', urdf, '--output', tmp_path / 'out') == 1
+        error = capsys.readouterr().err
+        assert 'the same log twice' in error
+        assert len(error.strip().splitlines()) == 1
+
+
+def test_names_with_hyphens_leave_a_marked_description_readable(
+    tmp_path: Path, log: SimulatedLog
+) -> None:
+    path = tmp_path / 'arm.urdf'
+    path.write_text(ARM.format(mass=3.0).replace('"elbow"', '"el---bow"'), encoding='iso-8859-1')
+    table = np.column_stack([log.stamps, log.position, log.velocity, -log.effort])
+    fields = ('position', 'velocity', 'effort')
+    header = ','.join(['time', *(f'{f}_{j}' for f in fields for j in ('shoulder', 'el---bow'))])
+    np.savetxt(tmp_path / 'log.csv', table, delimiter=',', header=header, comments='')
+    quick = ('--friction', 'coulomb', '--prior-weight', 10, '--force')
+    assert run(tmp_path / 'log.csv', '--urdf', path, '--output', tmp_path / 'out', *quick) == 0
+    marked = tmp_path / 'out' / 'identified.urdf'
+    assert 'UNFIT' in marked.read_text(encoding='utf-8')
+    assert load_urdf(marked).joint_names == ('shoulder', 'el---bow')
 
 
 def test_refused_model_is_not_written_unless_forced_and_then_marked(
@@ -165,12 +224,18 @@ def test_what_cannot_be_used_is_one_line(
         ((bag, '--test', 'rest', silent), '--test takes either logs or "rest"'),
         ((bag, '--couple', 'shoulder:wrist'), 'expected two of shoulder, elbow'),
         ((bag, '--cutoff', '200'), 'cutoff 200 Hz is not between 0 and'),
+        ((bag, '--standstill', '99'), "no effort of joint 'shoulder' in the training data"),
     ):
         assert run(*arguments, '--urdf', urdf, '--output', out) == 1
         error = capsys.readouterr().err
         assert reason in error
         assert len(error.strip().splitlines()) == 1
         assert not out.exists()
-    for wrong in (('--train', '5'), ('--train', '5:2'), ('--couple', 'one')):
+    for wrong in (
+        ('--train', '5'),
+        ('--train', '5:2'),
+        ('--couple', 'one'),
+        ('--couple', 'a:b:0'),
+    ):
         with pytest.raises(SystemExit):
             run(bag, '--urdf', urdf, '--output', out, *wrong)

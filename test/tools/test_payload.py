@@ -212,6 +212,33 @@ def test_no_payload_and_contradictions_are_refused(
     assert not out.exists()
 
 
+def test_joints_that_contradict_each_other_show_no_payload(
+    tmp_path: Path, arm: RobotModel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stamps = np.arange(4000) / 200.0
+    motion = {1: 1.3, 2: 2.1, 4: 3.1}
+    paths = []
+    for sign in (np.ones(6), np.array([1.0, 1.0, 1.0, 1.0, -1.0, 1.0])):
+        for robot in (arm, arm.with_payload(TOOL)):
+            q, v, effort = turning(robot, stamps, motion)
+            log = SimulatedLog(stamps, q, v, sign * effort)
+            paths.append(record(tmp_path / f'log_{len(paths)}', log, arm.v_names))
+    unloaded, loaded, turned, loaded_turned = paths
+    out = tmp_path / 'out'
+    for arguments in ((loaded_turned, '--unloaded', turned), (loaded_turned,)):
+        assert run(*arguments, '--output', out) == 1
+        assert 'the joints contradict each other' in refusal(capsys)
+        assert not out.exists()
+    assert run(loaded, '--unloaded', unloaded, '--output', out) == 0
+    # The same two logs for the gains: the other sign is a gain of -1, no payload no gain.
+    known = ('--known-mass', 2, '--known-com', 0.02, -0.03, 0.09, '--overwrite')
+    capsys.readouterr()
+    assert run(loaded, '--unloaded', loaded, '--output', out, *known) == 1
+    assert 'the efforts show no gain of any joint' in refusal(capsys)
+    assert run(unloaded, '--unloaded', loaded, '--output', out, *known) == 0
+    assert 'all gains are negative' in capsys.readouterr().out
+
+
 def test_known_payload_shows_the_gains_of_the_drives(
     tmp_path: Path, arm: RobotModel, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -33,14 +33,13 @@ from __future__ import annotations
 
 from enum import Enum
 from math import pi
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from robot_dynamics_ros.core.arrays import as_vector, Vector
 from robot_dynamics_ros.core.dynamics import BoundDynamics
 from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.model.description import JointType
 from robot_dynamics_ros.core.model.robot_model import require_single_joints, RobotModel
 
@@ -49,6 +48,17 @@ _LARGEST_SCALE = 1.5
 
 Reference = tuple[Vector, Vector, Vector]
 """Position, velocity and acceleration that the arm should have."""
+
+
+class FrictionTorque(Protocol):
+    """Friction of joints: a `FrictionModel`, or one that follows estimates (`OnlineFriction`)."""
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Return the joints that it is of."""
+
+    def torque(self, v: Vector) -> Vector:
+        """Return the friction torque, with the sign of the velocity [N m | N]."""
 
 
 class ControlMode(str, Enum):
@@ -95,7 +105,7 @@ class InverseDynamicsLaw:
         Whether the robot adds its own gravity torque, which is then left out of the command.
     kp, kd : float or array_like, shape (nv,)
         Gains on position and velocity errors.
-    friction : FrictionModel, optional
+    friction : FrictionTorque, optional
         Friction to add, evaluated at the reference velocity.
 
     Raises
@@ -116,7 +126,7 @@ class InverseDynamicsLaw:
         gravity_compensated_by_hardware: bool,
         kp: Any = 0.0,
         kd: Any = 0.0,
-        friction: FrictionModel | None = None,
+        friction: FrictionTorque | None = None,
     ) -> None:
         require_single_joints(model, 'inverse dynamics control')
         try:
@@ -238,7 +248,7 @@ class GravityCompensationLaw:
         Factor on the model's torque, 0 to 1.5.
     coriolis : bool
         Whether ``C(q, v) v`` is added.
-    friction : FrictionModel, optional
+    friction : FrictionTorque, optional
         Friction to add, evaluated at the measured velocity.
 
     Raises
@@ -256,7 +266,7 @@ class GravityCompensationLaw:
         *,
         scale: Any = 1.0,
         coriolis: bool = False,
-        friction: FrictionModel | None = None,
+        friction: FrictionTorque | None = None,
     ) -> None:
         require_single_joints(model, 'gravity compensation')
         n = model.nv
@@ -344,7 +354,7 @@ def _continuous_joints(model: RobotModel) -> Vector | None:
     return turns if turns.any() else None
 
 
-def _check_friction(friction: FrictionModel | None, model: RobotModel) -> None:
+def _check_friction(friction: FrictionTorque | None, model: RobotModel) -> None:
     if friction is not None and friction.joint_names != model.joint_names:
         raise ConfigurationError(
             f'the friction is for {", ".join(friction.joint_names)}, '

@@ -124,7 +124,9 @@ class ConsistentProblem:
             Of the prior.
 
         """
-        if np.linalg.eigvalsh(bodies).min(initial=1.0) <= 0.0:
+        try:  # the factor that the next step needs: small eigenvalues may be positive without it
+            np.linalg.cholesky(bodies)
+        except np.linalg.LinAlgError:
             return np.inf
         errors = self.triangle @ self.parameters(bodies, drives) - self.right
         ratio = np.linalg.solve(self.prior_bodies, bodies)
@@ -264,7 +266,10 @@ def solved(problem: ConsistentProblem, weight: float) -> Solution:
     while not is_settled and steps < MOST_STEPS:
         steps += 1
         value = problem.objective(bodies, drives, present)
-        turns, push, promised = _newton_step(problem, bodies, drives, present)
+        try:
+            turns, push, promised = _newton_step(problem, bodies, drives, present)
+        except np.linalg.LinAlgError:  # weights so far apart that nothing is left of the others
+            break
         enough = SETTLED * value if present == weight else CENTRED * present
         is_settled = promised <= enough
         trial = _searched(problem, bodies, drives, turns, push, present)

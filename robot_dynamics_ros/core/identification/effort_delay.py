@@ -49,9 +49,9 @@ MOST_ROWS = 5000
 
 def effort_delay(
     rows: Sequence[RegressionRows], weights: Vector, largest: float = LARGEST_DELAY
-) -> float:
+) -> tuple[float, float]:
     """
-    Estimate the delay of the efforts [s]; positive if they are stamped too late.
+    Estimate the delay of the efforts, and what it costs.
 
     Parameters
     ----------
@@ -61,6 +61,13 @@ def effort_delay(
         Weight of each joint, one over the standard deviation of its errors.
     largest : float
         Largest delay to look for [s]; the estimate is cut there.
+
+    Returns
+    -------
+    delay : float
+        Positive if the efforts are stamped too late [s].
+    share : float
+        Part of the errors that would be left if it were made good, 0 to 1.
 
     """
     shifts = np.linspace(-largest, largest, CANDIDATES)
@@ -79,15 +86,18 @@ def effort_delay(
         scaled = block.regressor * weights[:, None]
         columns.append(np.column_stack([scaled[use], (moved * weights[:, None])[use]]))
     if not columns:
-        return 0.0
+        return 0.0, 1.0
     stacked = np.concatenate(columns)
     rank = stacked.shape[1] - CANDIDATES
     regressor, efforts = stacked[:, :rank], stacked[:, rank:]
     lengths = np.linalg.norm(regressor, axis=0)
-    present = lengths > 1e-9 * lengths.max(initial=0.0)
-    orthogonal, _ = np.linalg.qr(regressor[:, present] / lengths[present])
+    moving = lengths > 1e-9 * lengths.max(initial=0.0)
+    orthogonal, _ = np.linalg.qr(regressor[:, moving] / lengths[moving])
     total = np.sum(efforts**2, axis=0) - np.sum((orthogonal.T @ efforts) ** 2, axis=0)
-    return _lowest(shifts, total)
+    # The efforts as they are stand in the middle.
+    present = max(float(total[CANDIDATES // 2]), 1e-300)
+    share = float(np.sqrt(max(float(total.min()), 0.0) / present))
+    return _lowest(shifts, total), min(share, 1.0)
 
 
 def _lowest(shifts: Vector, errors: Vector) -> float:

@@ -30,6 +30,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +38,7 @@ from scipy.signal import detrend, get_window
 
 from robot_dynamics_ros.core.arrays import as_matrix, Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.signals.zero_phase import even_grid
+from robot_dynamics_ros.core.signals.time_axis import even_grid
 
 POWER = 0.99
 """Part of the power of the velocities that counts as the motion."""
@@ -56,6 +57,13 @@ MOTION_CUTOFF = 4.0
 
 MOTION_PART = 0.2
 """Of the sampling rate, for that cutoff: derivatives of a slow log are worth nothing beyond."""
+
+
+FEWEST = 20
+"""Samples of a log."""
+
+SHORTEST_STRETCH = 0.5
+"""Of a log, over the longest one, that its spectrum is taken from."""
 
 
 @dataclass(frozen=True)
@@ -105,13 +113,40 @@ def chosen_cutoff(stamps: Vector, position: Matrix, cutoff: float | None = None)
     """
     stamps = as_matrix('stamps', stamps, (-1,))
     position = as_matrix('position', position, (len(stamps), -1))
-    if len(stamps) < 20:
-        raise ConfigurationError(f'the log has {len(stamps)} samples, expected at least 20')
+    if len(stamps) < 2:
+        raise ConfigurationError(f'the log has {len(stamps)} samples, expected at least {FEWEST}')
     rate = 1.0 / float(np.median(np.diff(stamps)))
+    return cutoff_of_stretches([(stamps, position)], rate, cutoff)
+
+
+def cutoff_of_stretches(
+    stretches: Sequence[tuple[Vector, Matrix]], rate: float, cutoff: float | None = None
+) -> CutoffChoice:
+    """
+    Choose the cutoffs for a log of which there are stretches.
+
+    Parameters
+    ----------
+    stretches : sequence of tuple of ndarray
+        Stamps and finite positions of parts of the log.
+    rate : float
+        Samples per second of the log [Hz].
+    cutoff : float, optional
+        Given by the user [Hz].
+
+    Raises
+    ------
+    ConfigurationError
+        If the log is too short or does not move, or the cutoff does not suit its rate.
+
+    """
+    longest = max(len(stamps) for stamps, _ in stretches)
+    if longest < FEWEST:
+        raise ConfigurationError(f'the log has {longest} samples, expected at least {FEWEST}')
     highest = None
     reason = 'given'
     if cutoff is None:
-        highest = highest_frequency(stamps, position)
+        highest = highest_frequency(stretches)
         wanted = CUTOFF_PER_FREQUENCY * highest
         cutoff = float(np.clip(wanted, LOWEST_CUTOFF, HIGHEST_PART * rate))
         reason = f'{100.0 * POWER:g} % of the power of the velocities lies below {highest:.3g} Hz'
@@ -124,11 +159,13 @@ def chosen_cutoff(stamps: Vector, position: Matrix, cutoff: float | None = None)
     return CutoffChoice(cutoff, float(motion), highest, reason)
 
 
-def highest_frequency(stamps: Vector, position: Matrix) -> float:
+def highest_frequency(stretches: Sequence[tuple[Vector, Matrix]]) -> float:
     """
     Return the frequency below which `POWER` of the power of the velocities lies [Hz].
 
-    Joints count alike, whatever their range; the highest of them is returned.
+    Joints count alike, whatever their range; the highest of them is returned. Powers of several
+    stretches of a log are added; those much shorter than the longest, whose frequencies are
+    coarse, are left out.
 
     Raises
     ------
@@ -136,15 +173,29 @@ def highest_frequency(stamps: Vector, position: Matrix) -> float:
         If no joint moves.
 
     """
-    grid = even_grid(stamps)
-    even = np.column_stack([np.interp(grid, stamps, column) for column in position.T])
-    velocity = np.gradient(even, grid, axis=0)
-    window = get_window('hann', len(grid))[:, None]
-    power = np.abs(np.fft.rfft(detrend(velocity, axis=0) * window, axis=0)) ** 2
-    frequency = np.fft.rfftfreq(len(grid), grid[1] - grid[0])
+    longest = max(len(stamps) for stamps, _ in stretches)
+    spectra = [
+        _spectrum(stamps, position)
+        for stamps, position in stretches
+        if len(stamps) >= max(FEWEST, SHORTEST_STRETCH * longest)
+    ]
+    frequency = np.concatenate([axis for axis, _ in spectra])
+    power = np.concatenate([of_axis for _, of_axis in spectra])
+    order = np.argsort(frequency, kind='stable')
+    frequency, power = frequency[order], power[order]
     total = power.sum(axis=0)
     moving = total > 1e-6 * total.max(initial=0.0)
     if not moving.any():
         raise ConfigurationError('no joint of the log moves: there is nothing to identify')
     share = np.cumsum(power[:, moving], axis=0) / total[moving]
     return float(frequency[(share >= POWER).argmax(axis=0)].max())
+
+
+def _spectrum(stamps: Vector, position: Matrix) -> tuple[Vector, Matrix]:
+    """Return frequencies [Hz], and the energy of the velocities at each."""
+    grid = even_grid(stamps)
+    even = np.column_stack([np.interp(grid, stamps, column) for column in position.T])
+    velocity = np.gradient(even, grid, axis=0)
+    window = get_window('hann', len(grid))[:, None]
+    power = np.abs(np.fft.rfft(detrend(velocity, axis=0) * window, axis=0)) ** 2
+    return np.fft.rfftfreq(len(grid), grid[1] - grid[0]), power / len(grid)

@@ -58,9 +58,12 @@ STANDARD = 9.81
 PRECISION = 1e-3
 """Of the direction, with which the search ends [rad]."""
 
+WORTHWHILE = 0.7
+"""Constant efforts are taken into the search if errors fall below this part with them."""
+
 
 def gravity_errors(
-    robot: RobotModel, samples: Sequence[JointSamples]
+    robot: RobotModel, samples: Sequence[JointSamples], *, offset: bool = True
 ) -> dict[tuple[float, ...], float]:
     """
     Fit under each axis of the base as the direction of gravity.
@@ -71,6 +74,9 @@ def gravity_errors(
         The robot, with the gravity that is believed.
     samples : sequence of JointSamples
         Filtered motion and efforts.
+    offset : bool
+        Whether each joint may have a constant effort; without it the bias of a sensor would look
+        like gravity from elsewhere.
 
     Returns
     -------
@@ -88,14 +94,14 @@ def gravity_errors(
     thin = _thinned(samples)
     given = tuple(float(value) for value in robot.gravity)
     size = float(np.linalg.norm(given)) or STANDARD
-    errors = {given: _error_under(robot, thin, np.array(given))}
+    errors = {given: _error_under(robot, thin, np.array(given), offset)}
     for axis in range(3):
         for sign in (-1.0, 1.0):
             gravity = np.zeros(3)
             gravity[axis] = sign * size
             if np.linalg.norm(gravity - given) > 1e-9:
                 key = tuple(float(value) for value in gravity)
-                errors[key] = _error_under(robot, thin, gravity)
+                errors[key] = _error_under(robot, thin, gravity, offset)
     return errors
 
 
@@ -123,8 +129,16 @@ def gravity_direction(robot: RobotModel, samples: Sequence[JointSamples]) -> Vec
         If the samples do not suit the robot.
 
     """
-    errors = gravity_errors(robot, samples)
+    # Without constant efforts the direction is sharper, unless there are some.
     thin = _thinned(samples)
+    sharp, free = (_searched(robot, thin, offset=offset) for offset in (False, True))
+    errors = [_error_under(robot, thin, sharp, False), _error_under(robot, thin, free, True)]
+    return free if errors[1] < WORTHWHILE * errors[0] else sharp
+
+
+def _searched(robot: RobotModel, thin: Sequence[JointSamples], *, offset: bool) -> Vector:
+    """Return the direction with the smallest error, from the best axis of the base on."""
+    errors = gravity_errors(robot, thin, offset=offset)
     start = np.array(min(errors, key=lambda gravity: errors[gravity]))
     size = float(np.linalg.norm(start))
     # Two directions across the start, and steps along them on the sphere.
@@ -136,7 +150,7 @@ def gravity_direction(robot: RobotModel, samples: Sequence[JointSamples]) -> Vec
         return result
 
     found = minimize(
-        lambda angles: _error_under(robot, thin, gravity_at(angles)),
+        lambda angles: _error_under(robot, thin, gravity_at(angles), offset),
         np.zeros(2),
         method='Nelder-Mead',
         options={
@@ -154,9 +168,11 @@ def _thinned(samples: Sequence[JointSamples]) -> list[JointSamples]:
     return [part.picked(slice(None, None, step)) for part in samples]
 
 
-def _error_under(robot: RobotModel, samples: Sequence[JointSamples], gravity: Vector) -> float:
+def _error_under(
+    robot: RobotModel, samples: Sequence[JointSamples], gravity: Vector, offset: bool
+) -> float:
     """Return the relative error of a plain fit."""
-    structure = ModelStructure(rotor_inertia=False, offset=False)
+    structure = ModelStructure(rotor_inertia=False, offset=offset)
     model = identification_model(robot.with_gravity(gravity), structure)
     rows = [block for part in samples for block in regression_rows(model, part, None)]
     factors = accumulated(rows, model.columns_of_joint, model.base.rank)

@@ -50,15 +50,13 @@ from robot_dynamics_ros.core.identification.cross_validation import (
 from robot_dynamics_ros.core.identification.effort_delay import effort_delay
 from robot_dynamics_ros.core.identification.effort_series import EffortSeries, series_of_rows
 from robot_dynamics_ros.core.identification.effort_sums import summed
-from robot_dynamics_ros.core.identification.excitation_spectrum import (
-    chosen_cutoff,
-    CutoffChoice,
-)
+from robot_dynamics_ros.core.identification.excitation_spectrum import CutoffChoice
 from robot_dynamics_ros.core.identification.gravity_direction import gravity_errors
 from robot_dynamics_ros.core.identification.identification_model import (
     identification_model,
     IdentificationModel,
 )
+from robot_dynamics_ros.core.identification.identified_model import identified_model
 from robot_dynamics_ros.core.identification.joint_columns import Coupling, ModelStructure
 from robot_dynamics_ros.core.identification.joint_record import (
     JointRecord,
@@ -77,7 +75,6 @@ from robot_dynamics_ros.core.identification.log_parts import (
     damped_part,
     held_out_part,
     HeldOutPart,
-    LogFilter,
     training_part,
     TrainingPart,
 )
@@ -85,22 +82,28 @@ from robot_dynamics_ros.core.identification.regression_rows import (
     regression_rows,
     RegressionRows,
 )
+from robot_dynamics_ros.core.identification.sample_stream import LogFilter, record_cutoffs
 from robot_dynamics_ros.core.identification.triangular_factors import accumulated
 from robot_dynamics_ros.core.identification.verdict import (
     check_bodies,
     check_condition,
     check_cost,
+    check_delay,
+    check_files,
     check_friction,
     check_gravity,
     check_held_out,
+    check_joints,
     check_mass,
     check_mass_matrix,
     check_minimum,
+    check_motion,
     check_signs,
     Measure,
     measured_agreement,
     Verdict,
 )
+from robot_dynamics_ros.core.identification.written_efforts import ModelWithFileFriction
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 
 __all__ = [
@@ -121,6 +124,9 @@ MOST_ROWS = 40_000
 
 FEWEST_ROWS = 400
 """Of a log that keeps some: below it, other logs keep theirs."""
+
+ROUNDING = 1e-9
+"""Of efforts, relative to them: what varies by less is constant."""
 
 Work = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 """Does something with each item, as `map` does: in this order, maybe in other processes."""
@@ -186,11 +192,14 @@ class Identification:
     training : Measure
         Of the model on the training data, both sides filtered.
     held_out : mapping of str to mapping of str to Measure
-        For ``identified``, ``plain`` and ``description``: against the efforts with both sides
+        For ``identified``, ``plain``, ``description`` and ``files`` (the identified model as far
+        as URDF and friction file hold it, with the rotors): against the efforts with both sides
         filtered (``filtered``), the filtered efforts (``filtered effort``), and the efforts as
         they are (``raw effort``). Empty without held-out data.
     effort_delay : float
         By how much the efforts still seem to be stamped too late [s].
+    delay_share : float
+        Part of the errors that would be left without that delay.
     gravity_errors : mapping of tuple to float
         Error of a fit under each direction of gravity.
     efforts : tuple of ndarray
@@ -216,6 +225,7 @@ class Identification:
     training: Measure
     held_out: Mapping[str, Mapping[str, Measure]]
     effort_delay: float
+    delay_share: float
     gravity_errors: dict[tuple[float, ...], float]
     efforts: tuple[Matrix, Matrix]
     spans: tuple[tuple[RecordSpan, ...], tuple[RecordSpan, ...]]
@@ -236,7 +246,8 @@ def identify(
     """
     Identify a robot.
 
-    Memory does not grow with the number of logs: of each one only what `log_parts` says is kept.
+    Memory grows neither with the number of logs nor, but for 8 bytes of each sample's stamp, with
+    their length: of each one only what `log_parts` says is kept.
 
     Parameters
     ----------
@@ -279,6 +290,7 @@ def identify(
     parts: list[TrainingPart] = list(
         work(partial(training_part, model=candidates, how=how), _with_shares(training))
     )
+    _require_efforts(robot, parts)
     choice = _structure(candidates, parts, forms)
     weight, prior_errors = _prior_weight(choice.folds, options, tell)
     tell('fitting')
@@ -296,10 +308,15 @@ def identify(
         'plain': linear.base,
         'description': model.base.to_base(model.prior),
     }
-    judge = partial(held_out_part, model=model, how=how, bases=bases)
+    written = identified_model(model, consistent.parameters).friction_model
+    filed = ModelWithFileFriction.of(model, written)
+    compared = {whose: filed.without_file(base) for whose, base in bases.items()}
+    compared['files'] = filed.with_file(consistent.parameters)
+    judge = partial(held_out_part, model=filed, how=how, bases=compared)
     judged: list[HeldOutPart] = list(work(judge, _with_shares(held_out)))
     drawn = _training_series(parts, kept, bases)
     verifying = tuple(part.series for part in judged)
+    delay, share = effort_delay(rows, 1.0 / linear.spread)
     return Identification(
         model=model,
         options=options,
@@ -312,7 +329,8 @@ def identify(
         prior_errors=prior_errors,
         training=_agreement(model, rows, consistent.base),
         held_out=_measures(judged, model.robot.v_names),
-        effort_delay=effort_delay(rows, 1.0 / linear.spread),
+        effort_delay=delay,
+        delay_share=share,
         gravity_errors=gravity_errors(robot, [s for part in parts for s in part.kept]),
         efforts=(
             np.concatenate([one.described for one in verifying or drawn]),
@@ -328,8 +346,7 @@ def training_cutoffs(
     source: RecordSource, robot: RobotModel, options: IdentificationOptions
 ) -> CutoffChoice:
     """Return the cutoffs for all logs, from the longest one; errors as of `identify`."""
-    record = prepared_record(robot, source.read(), options.effort_delay)
-    return chosen_cutoff(record.stamps, record.position, options.cutoff)
+    return record_cutoffs(robot, source.opened(), options.cutoff)
 
 
 def verdict_of(found: Identification, written: RobotModel) -> Verdict:
@@ -353,10 +370,18 @@ def verdict_of(found: Identification, written: RobotModel) -> Verdict:
         return measures['filtered'].relative if 'filtered' in measures else None
 
     given = tuple(float(value) for value in model.robot.gravity)
+    files, described = (
+        found.held_out[whose]['filtered'].joints if found.held_out else ()
+        for whose in ('files', 'description')
+    )
     checks = (
-        check_held_out(error('identified'), error('description')),
+        check_held_out(error('files'), error('description')),
+        check_joints(files, described),
+        check_motion(*_speeds_and_time(found), found.cutoffs.cutoff),
+        check_files(error('files'), error('identified')),
         check_cost(error('identified'), error('plain')),
         check_signs(model.robot.v_names, *found.efforts),
+        check_delay(found.effort_delay, found.delay_share, found.cutoffs.cutoff),
         check_gravity(found.gravity_errors, given),
         check_minimum(found.consistent.is_settled),
         check_condition(found.linear.condition, model.base.rank),
@@ -375,6 +400,36 @@ def _check_options(robot: RobotModel, options: IdentificationOptions) -> None:
         )
     if robot.payload is not None:
         raise ConfigurationError('identify the robot without a payload in its model')
+
+
+def _require_efforts(robot: RobotModel, parts: Sequence[TrainingPart]) -> None:
+    """Refuse training data in which a joint has no effort that can be used, or a dead one."""
+    used = np.sum([fold.samples for part in parts for fold in part.folds.parts], axis=0)
+    for j, joint in enumerate(robot.v_names):
+        if not used[j]:
+            raise ConfigurationError(
+                f"no effort of joint '{joint}' in the training data can be used: it is missing, "
+                'always slower than --standstill, or the log is too short for the cutoff'
+            )
+        every = [s.tau[s.use[:, j], j] for part in parts for s in part.kept]
+        tau = np.concatenate([*every, np.zeros(0)])
+        if len(tau) and np.ptp(tau) <= ROUNDING * np.abs(tau).max():
+            raise ConfigurationError(
+                f"the effort of joint '{joint}' is {tau[0]:.4g} in all training data: its drive "
+                'does not measure it'
+            )
+
+
+def _speeds_and_time(
+    found: Identification,
+) -> tuple[tuple[str, ...], Vector, Vector, float]:
+    """Return the joints, their largest speeds in training and held-out data, and its time."""
+    joints = found.model.robot.v_names
+    zero = np.zeros(len(joints))
+    training, held_out = (
+        np.max([zero, *(log.largest_speed for log in series)], axis=0) for series in found.series
+    )
+    return joints, training, held_out, sum(span.stop - span.start for span in found.spans[1])
 
 
 def _with_shares(sources: Sequence[RecordSource]) -> list[tuple[RecordSource, int]]:

@@ -34,6 +34,7 @@ import numpy as np
 
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.friction.friction_file import JointFriction
+from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.friction.friction_values import DEFAULT_SMOOTHING_VELOCITY
 from robot_dynamics_ros.core.identification.identification_model import IdentificationModel
 from robot_dynamics_ros.core.identification.joint_columns import (
@@ -85,6 +86,19 @@ class IdentifiedModel:
     armature: Mapping[str, float]
     notes: tuple[str, ...]
 
+    @property
+    def friction_model(self) -> FrictionModel:
+        """Return the friction as the nodes compute it from the friction file."""
+        joints = self.joint_friction.values()
+        return FrictionModel(
+            tuple(self.joint_friction),
+            np.array([joint.viscous for joint in joints]),
+            np.array([joint.coulomb_positive for joint in joints]),
+            np.array([joint.coulomb_negative for joint in joints]),
+            np.array([joint.smoothing_velocity for joint in joints]),
+            np.array([joint.backward_viscous for joint in joints]),
+        )
+
 
 def identified_model(model: IdentificationModel, parameters: Vector) -> IdentifiedModel:
     """
@@ -105,7 +119,7 @@ def identified_model(model: IdentificationModel, parameters: Vector) -> Identifi
         inertials.update(_link_inertials(model.robot, index, body, notes))
     named = dict(zip(model.names[model.n_inertial :], parameters[model.n_inertial :].tolist()))
     frictions = {
-        joint: _joint_friction(joint, named, width, notes)
+        joint: joint_friction(joint, named, width, notes)
         for joint, width in zip(model.robot.v_names, model.velocities)
     }
     if coupled := [f'{c.first}+{c.second}' for c in model.structure.couplings]:
@@ -199,9 +213,24 @@ def _link_inertials(
     return {main: inertial_of_parameters(body), **dict.fromkeys(fixed, nothing)}
 
 
-def _joint_friction(
+def joint_friction(
     joint: str, named: Mapping[str, float], width: float, notes: list[str]
 ) -> JointFriction:
+    """
+    Return the friction of a joint as the friction file has it.
+
+    Parameters
+    ----------
+    joint : str
+        Its name.
+    named : mapping of str to float
+        Terms of drives, ``joint/term``.
+    width : float
+        Of the smooth sign [rad/s | m/s]; 0 is the sign itself.
+    notes : list of str
+        What a reader should know is added here.
+
+    """
     viscous = named.get(f'{joint}/viscous', named.get(f'{joint}/viscous_positive', 0.0))
     backward = named.get(f'{joint}/viscous_negative')
     level = named.get(f'{joint}/coulomb', 0.0)

@@ -57,13 +57,25 @@ class Coupling:
     first, second : str
         Names of the joints.
     ratio : float
-        Part of the first joint's speed.
+        Part of the first joint's speed, not zero.
+
+    Raises
+    ------
+    ConfigurationError
+        If the ratio is zero or not finite, or both joints are the same.
 
     """
 
     first: str
     second: str
     ratio: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.ratio == 0.0 or not np.isfinite(self.ratio) or self.first == self.second:
+            raise ConfigurationError(
+                f"coupling of '{self.first}' and '{self.second}' with ratio {self.ratio:g}: "
+                'expected two joints and a finite ratio that is not zero'
+            )
 
 
 @dataclass(frozen=True)
@@ -85,7 +97,7 @@ class ModelStructure:
     Raises
     ------
     ConfigurationError
-        If the form of friction is unknown.
+        If the form of friction is unknown, or two motors turn with the same joints.
 
     """
 
@@ -99,6 +111,10 @@ class ModelStructure:
             raise ConfigurationError(
                 f"friction form '{self.friction}' is not one of: {', '.join(FRICTION_FORMS)}"
             )
+        pairs = [frozenset((coupling.first, coupling.second)) for coupling in self.couplings]
+        for pair in pairs:
+            if pairs.count(pair) > 1:
+                raise ConfigurationError(f'two couplings of {" and ".join(sorted(pair))}')
 
 
 @dataclass(frozen=True)
@@ -182,7 +198,7 @@ def joint_terms(
     Raises
     ------
     ConfigurationError
-        If a coupling names a joint that does not exist, or the same one twice.
+        If a coupling names a joint that does not exist.
 
     """
     terms: list[JointTerm] = []
@@ -190,8 +206,7 @@ def joint_terms(
         terms += _terms(name, linear, structure, ((j, 1.0),), velocities[j])
     for coupling in structure.couplings:
         pair = (coupling.first, coupling.second)
-        unknown = [name for name in pair if name not in joint_names]
-        if unknown or pair[0] == pair[1]:
+        if any(name not in joint_names for name in pair):
             raise ConfigurationError(
                 f"coupling of '{pair[0]}' and '{pair[1]}': expected two of "
                 f'{", ".join(joint_names)}'
@@ -223,7 +238,7 @@ def candidate_terms(
     Raises
     ------
     ConfigurationError
-        If a coupling names a joint that does not exist, or the same one twice.
+        If a coupling names a joint that does not exist.
 
     """
     terms: dict[str, JointTerm] = {}

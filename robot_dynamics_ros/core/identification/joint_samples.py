@@ -28,21 +28,24 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import as_matrix, Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.signals.joint_motion import joint_motion
+from robot_dynamics_ros.core.identification.excitation_spectrum import MOTION_CUTOFF
+from robot_dynamics_ros.core.signals.joint_motion import motion_within
+from robot_dynamics_ros.core.signals.time_axis import TimeAxis, TimeWindow
 from robot_dynamics_ros.core.signals.zero_phase import bridge_missing, ZeroPhaseFilter
 
 RATE_PER_CUTOFF = 8.0
 """Samples per period of the cutoff that are kept: aliasing is below 1e-4 of the signal there."""
 
-HIGHEST_CUTOFF = 0.4
-"""Of the sampling rate; the filter is not realisable nearer to one half."""
+_ARRAYS = ('stamps', 'q', 'v', 'a', 'tau', 'use')
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +80,28 @@ class JointSamples:
         """Return the samples with ``start <= stamp < stop``."""
         return self.picked(slice(*np.searchsorted(self.stamps, [start, stop])))
 
-    def picked(self, part: slice) -> JointSamples:
+    def picked(self, part: slice | NDArray[np.intp]) -> JointSamples:
         """Return some of the samples."""
-        arrays = ('stamps', 'q', 'v', 'a', 'tau', 'use')
-        return replace(self, **{name: getattr(self, name)[part] for name in arrays})
+        return replace(self, **{name: getattr(self, name)[part] for name in _ARRAYS})
+
+    def copied(self) -> JointSamples:
+        """Return samples that keep no others in memory."""
+        arrays: dict[str, Any] = {name: getattr(self, name).copy() for name in _ARRAYS}
+        return replace(self, **arrays)
+
+    def cut(self, slices: Sequence[slice]) -> Iterator[JointSamples]:
+        """Yield some of the samples after others."""
+        return (self.picked(part) for part in slices)
+
+    @staticmethod
+    def joined(parts: Sequence[JointSamples]) -> JointSamples:
+        """Return the samples of parts that follow one another."""
+        if len(parts) == 1:
+            return parts[0]
+        arrays: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS
+        }
+        return replace(parts[-1], **arrays)
 
     def without_standstill(self, threshold: float | Vector) -> JointSamples:
         """
@@ -131,28 +152,106 @@ def joint_samples(
         If the filter's cutoff does not suit the sampling rate, or fewer than 10 samples are left.
 
     """
-    effort = as_matrix('effort', effort, (len(stamps), position.shape[1]))
-    low_pass = ZeroPhaseFilter(cutoff)
-    motion = joint_motion(stamps, position, velocity, low_pass)
-    tau = low_pass.filtered(stamps, bridge_missing(stamps, effort))
+    stamps = as_matrix('stamps', stamps, (-1,))
+    position = as_matrix('position', position, (len(stamps), -1))
+    effort = as_matrix('effort', effort, position.shape)
+    if velocity is not None:
+        velocity = as_matrix('velocity', velocity, position.shape)
+        if not np.isfinite(velocity).all():
+            velocity = None
+    window = TimeWindow.whole(stamps)
+    samples = window_samples(window, position, velocity, effort, ZeroPhaseFilter(cutoff))
+    return samples.picked(decimated_rows(window.axis, cutoff, rate))
+
+
+def window_samples(
+    window: TimeWindow,
+    position: Matrix,
+    velocity: Matrix | None,
+    effort: Matrix,
+    low_pass: ZeroPhaseFilter,
+    *,
+    trusts_velocity: bool | None = None,
+) -> JointSamples:
+    """
+    Filter and differentiate a window of a log.
+
+    Parameters
+    ----------
+    window : TimeWindow
+        Where the samples are; see `ZeroPhaseFilter.derivatives_within` for its ends.
+    position, velocity, effort : ndarray, shape (n, nv)
+        Finite positions, finite velocities or None, efforts with NaN where missing.
+    low_pass : ZeroPhaseFilter
+        Of all signals.
+    trusts_velocity : bool, optional
+        See `motion_within`.
+
+    Returns
+    -------
+    samples : JointSamples
+        At all stamps of the window; NaN where they cannot be filtered.
+
+    Raises
+    ------
+    DimensionError, NonFiniteError, ConfigurationError
+        See `joint_samples`.
+
+    """
+    motion = motion_within(window, position, velocity, low_pass, trusts_velocity=trusts_velocity)
+    bridged = bridge_missing(window.stamps, effort, bridged_stretch(low_pass))
+    (tau,) = low_pass.derivatives_within(window, bridged, 0)
     use = np.isfinite(effort) & motion.reliable[:, None] & np.isfinite(tau)
-    keep = np.isfinite(motion.a).all(axis=1) & np.isfinite(tau).all(axis=1)
-    if np.count_nonzero(keep) < 10:
+    return JointSamples(
+        motion.stamps, motion.q, motion.v, motion.a, tau, use, motion.velocity_source
+    )
+
+
+def bridged_stretch(low_pass: ZeroPhaseFilter) -> float:
+    """
+    Return how long a stretch of missing efforts may be to be bridged by a line [s].
+
+    It is what a filter of a quarter of the cutoff remembers: the regression's filter has at least
+    that, and must not see the middle of a stretch that is not bridged.
+
+    """
+    return MOTION_CUTOFF * low_pass.settling_time() or np.inf
+
+
+def decimated_rows(
+    axis: TimeAxis, cutoff: float | None, rate: float | None = None
+) -> NDArray[np.intp]:
+    """
+    Return which samples of a log are kept.
+
+    Parameters
+    ----------
+    axis : TimeAxis
+        Its times.
+    cutoff : float or None
+        Of the zero-phase filter [Hz].
+    rate : float, optional
+        See `joint_samples`.
+
+    Raises
+    ------
+    ConfigurationError
+        If fewer than 10 samples can be filtered.
+
+    """
+    parts = axis.parts(cutoff)
+    count = sum(part.end - part.begin for part in parts)
+    if count < 10:
         raise ConfigurationError(
-            f'{np.count_nonzero(keep)} of {len(stamps)} samples can be filtered, expected at '
-            'least 10: the log is too short or full of gaps'
+            f'{count} of {len(axis.stamps)} samples can be filtered, expected at least 10: the '
+            'log is too short or full of gaps'
         )
     step = 1
     if cutoff is not None:
         wanted = rate or RATE_PER_CUTOFF * cutoff
-        step = max(1, int(1.0 / (float(np.median(np.diff(stamps))) * wanted) + 1e-6))
-    rows = np.flatnonzero(keep)[::step]
-    return JointSamples(
-        stamps[rows],
-        motion.q[rows],
-        motion.v[rows],
-        motion.a[rows],
-        tau[rows],
-        use[rows],
-        motion.velocity_source,
-    )
+        step = max(1, int(1.0 / (axis.median_step * wanted) + 1e-6))
+    rows, passed = [], 0
+    for part in parts:  # the count goes on from part to part
+        rows.append(np.arange(part.begin + -passed % step, part.end, step, dtype=np.intp))
+        passed += part.end - part.begin
+    return np.concatenate(rows)

@@ -24,67 +24,39 @@ each log. A log to verify with becomes sums of squares.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.identification.cross_validation import Folds, streamed_folds
 from robot_dynamics_ros.core.identification.effort_series import EffortSeries, series_of_rows
-from robot_dynamics_ros.core.identification.effort_sums import EffortSums, summed
-from robot_dynamics_ros.core.identification.excitation_spectrum import CutoffChoice
+from robot_dynamics_ros.core.identification.effort_sums import EffortSums
 from robot_dynamics_ros.core.identification.identification_model import IdentificationModel
 from robot_dynamics_ros.core.identification.joint_record import (
-    JointRecord,
-    prepared_record,
     RecordSource,
     RecordSpan,
 )
-from robot_dynamics_ros.core.identification.joint_samples import joint_samples, JointSamples
+from robot_dynamics_ros.core.identification.joint_samples import JointSamples
 from robot_dynamics_ros.core.identification.least_squares import damped_factors, LinearFit
 from robot_dynamics_ros.core.identification.regression_rows import (
-    block_slices,
     regression_rows,
     RegressionRows,
     rows_in_blocks,
 )
+from robot_dynamics_ros.core.identification.sample_stream import (
+    LogFilter,
+    SampleStream,
+    StampedSamples,
+)
 from robot_dynamics_ros.core.identification.triangular_factors import TriangularFactors
-from robot_dynamics_ros.core.signals.zero_phase import bridge_missing, ZeroPhaseFilter
+
+Used = NDArray[np.bool_]
 
 BLOCK = 4096
 """Samples whose efforts are computed together, to bound the memory."""
-
-
-@dataclass(frozen=True, eq=False)
-class LogFilter:
-    """
-    How samples are made of a log.
-
-    Attributes
-    ----------
-    cutoffs : CutoffChoice
-    standstill : float
-        Slower joints are left out of a fit [rad/s | m/s].
-    delay : float
-        Efforts are stamped so much too late [s].
-
-    """
-
-    cutoffs: CutoffChoice
-    standstill: float = 0.0
-    delay: float = 0.0
-
-    def samples(
-        self, record: JointRecord, *, is_fitted: bool, rate: float | None = None
-    ) -> JointSamples:
-        """Return the samples of a prepared log, see `joint_samples`."""
-        found = joint_samples(
-            record.stamps, record.position, record.velocity, record.effort,
-            self.cutoffs.motion_cutoff, rate,
-        )  # fmt: skip
-        rest = self.standstill if is_fitted else 0.0
-        return found.without_standstill(rest) if rest else found
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,25 +115,26 @@ def training_part(
 
     """
     source, most_rows = task
-    record = prepared_record(model.robot, source.read(), how.delay)
-    samples = how.samples(record, is_fitted=True)
-    counts = rows_in_blocks(samples, how.cutoffs.cutoff)
-    rows = regression_rows(model, samples, how.cutoffs.cutoff)
+    record = source.opened()
+    stream = SampleStream(model.robot, record, how, is_fitted=True)
+    counts = rows_in_blocks(stream, how.cutoffs.cutoff)
+    kept = _KeptBlocks(stream, counts, most_rows)
+    rows = regression_rows(model, kept, how.cutoffs.cutoff)
     folds = streamed_folds(model, rows, sum(counts))
-    kept, kept_rows = _kept(samples, counts, most_rows)
-    speed: Vector = np.abs(samples.v).max(axis=0)
     span = RecordSpan.of(record)
-    return TrainingPart(span, record.notes, folds, sum(counts), kept_rows, kept, speed)
+    samples, kept_rows = kept.samples()
+    return TrainingPart(
+        span, record.notes, folds, sum(counts), kept_rows, samples, kept.largest_speed
+    )
 
 
 def damped_part(
     source: RecordSource, model: IdentificationModel, how: LogFilter, fit: LinearFit
 ) -> TriangularFactors:
     """Return the factors of a log under the weights of a robust fit; errors as `training_part`."""
-    record = prepared_record(model.robot, source.read(), how.delay)
-    samples = how.samples(record, is_fitted=True)
+    stream = SampleStream(model.robot, source.opened(), how, is_fitted=True)
     limit = fit.spread if fit.limit is None else fit.limit
-    return damped_factors(regression_rows(model, samples, how.cutoffs.cutoff), fit, limit)
+    return damped_factors(regression_rows(model, stream, how.cutoffs.cutoff), fit, limit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,67 +187,115 @@ def held_out_part(
 
     """
     source, most_rows = task
-    record = prepared_record(model.robot, source.read(), how.delay)
-    samples = how.samples(record, is_fitted=False)
+    record = source.opened()
+    stream = SampleStream(model.robot, record, how, is_fitted=False)
+    compared = _Comparison(stream, model, bases)
     cutoff = how.cutoffs.cutoff
-    step = max(1, -(-sum(rows_in_blocks(samples, cutoff)) // max(1, most_rows)))
-    sums: dict[str, dict[str, EffortSums]] = {whose: {} for whose in bases}
-    compared: dict[str, list[EffortSums]] = {whose: [] for whose in bases}
+    step = max(1, -(-sum(rows_in_blocks(stream, cutoff)) // max(1, most_rows)))
     thin = []
-    for block in regression_rows(model, samples, cutoff):
+    for block in regression_rows(model, compared, cutoff):
         for whose, base in bases.items():
-            compared[whose].append(EffortSums.of(block.tau, block.regressor @ base, block.use))
+            compared.add('filtered', block.tau, whose, block.regressor @ base, block.use)
         thin.append(_every(block, step))
-    for whose, parts in compared.items():
-        sums[whose]['filtered'] = summed(parts)
-    _compare_at_stamps(record, model, how, bases, sums)
-    speed = np.abs(samples.v).max(axis=0)
-    series = series_of_rows(record.name, thin, bases['identified'], bases['description'], speed)
-    return HeldOutPart(RecordSpan.of(record), record.notes, sums, series)
+    series = series_of_rows(
+        record.name, thin, bases['identified'], bases['description'], compared.largest_speed
+    )
+    return HeldOutPart(RecordSpan.of(record), record.notes, compared.sums(), series)
 
 
-def _compare_at_stamps(
-    record: JointRecord,
-    model: IdentificationModel,
-    how: LogFilter,
-    bases: Mapping[str, Vector],
-    sums: dict[str, dict[str, EffortSums]],
-) -> None:
-    """Compare with filtered efforts, and with efforts as they are, at every stamp."""
-    samples = how.samples(record, is_fitted=False, rate=np.inf)
-    rows = np.searchsorted(record.stamps, samples.stamps)
-    bridged = bridge_missing(record.stamps, record.effort)
-    filtered = ZeroPhaseFilter(how.cutoffs.cutoff).filtered(record.stamps, bridged)
-    predicted: dict[str, list[Matrix]] = {whose: [] for whose in bases}
-    for start in range(0, len(rows), BLOCK):
-        part = slice(start, start + BLOCK)
-        regressor = model.regressor(samples.q[part], samples.v[part], samples.a[part])
-        for whose, base in bases.items():
-            predicted[whose].append(regressor @ base)
-    for whose, blocks in predicted.items():
-        efforts = np.concatenate(blocks)
-        for against, measured in (('filtered effort', filtered), ('raw effort', bridged)):
-            sums[whose][against] = EffortSums.of(measured[rows], efforts, samples.use)
+class _Comparison:
+    """
+    Samples of a log that verifies, and the sums of what is compared on the way.
+
+    Efforts are compared with both sides filtered (``filtered``), and at every stamp filtered and
+    as they are.
+
+    """
+
+    def __init__(
+        self, stream: SampleStream, model: IdentificationModel, bases: Mapping[str, Vector]
+    ) -> None:
+        self.stamps = stream.stamps
+        self.largest_speed: Vector = np.zeros(model.robot.nv)
+        self._stream, self._model, self._bases = stream, model, bases
+        self._sums: dict[str, dict[str, EffortSums]] = {whose: {} for whose in bases}
+
+    def cut(self, slices: Sequence[slice]) -> Iterator[JointSamples]:
+        """Yield samples, see `SampleStream.cut`."""
+        for part in self._stream.cut_and_watch(slices, self._at_stamps):
+            self.largest_speed = np.maximum(self.largest_speed, np.abs(part.v).max(axis=0))
+            yield part
+
+    def add(
+        self, against: str, measured: Matrix, whose: str, predicted: Matrix, use: Used
+    ) -> None:
+        """Add some efforts of one model to what they are compared with."""
+        more = EffortSums.of(measured, predicted, use)
+        before = self._sums[whose].get(against)
+        self._sums[whose][against] = more if before is None else before + more
+
+    def sums(self) -> Mapping[str, Mapping[str, EffortSums]]:
+        """Return the sums, for each model against each kind of efforts."""
+        return self._sums
+
+    def _at_stamps(self, stretch: StampedSamples) -> None:
+        for start in range(0, len(stretch.samples.stamps), BLOCK):
+            part = slice(start, start + BLOCK)
+            found = stretch.samples.picked(part)
+            regressor = self._model.regressor(found.q, found.v, found.a)
+            for whose, base in self._bases.items():
+                predicted = regressor @ base
+                for against, measured in (
+                    ('filtered effort', stretch.filtered[part]),
+                    ('raw effort', stretch.bridged[part]),
+                ):
+                    self.add(against, measured, whose, predicted, found.use)
 
 
-def _kept(
-    samples: JointSamples, counts: list[int], most_rows: int
-) -> tuple[tuple[JointSamples, ...], int]:
-    """Return all samples, or blocks that are spread evenly, and the number of their rows."""
+class _KeptBlocks:
+    """Samples of a log that is fitted, of which all or some evenly spread blocks are kept."""
+
+    def __init__(self, stream: SampleStream, counts: Sequence[int], most_rows: int) -> None:
+        self.stamps = stream.stamps
+        self.largest_speed: Vector = np.zeros(0)
+        self._stream, self._counts, self._most_rows = stream, counts, most_rows
+        self._chosen = _chosen_blocks(counts, most_rows)
+        self._kept: list[JointSamples] = []
+
+    def cut(self, slices: Sequence[slice]) -> Iterator[JointSamples]:
+        """Yield samples, see `SampleStream.cut`."""
+        speeds = []
+        for number, part in enumerate(self._stream.cut(slices)):
+            speeds.append(np.abs(part.v).max(axis=0))
+            if number in self._chosen:
+                self._kept.append(part.copied())
+            yield part
+        self.largest_speed = np.max(speeds, axis=0)
+
+    def samples(self) -> tuple[tuple[JointSamples, ...], int]:
+        """Return what is kept, all of it together if that is all, and the number of its rows."""
+        total = sum(self._counts)
+        if total <= self._most_rows:
+            return (JointSamples.joined(self._kept),), total
+        if self._most_rows >= max(self._counts):
+            return tuple(self._kept), sum(self._counts[k] for k in self._chosen)
+        # Less than a block: its middle.
+        (middle,) = self._kept
+        size = int(self._most_rows / max(self._counts) * len(middle.stamps))
+        start = (len(middle.stamps) - size) // 2
+        kept = (middle.picked(slice(start, start + size)),) if size >= 10 else ()
+        return kept, self._most_rows if kept else 0
+
+
+def _chosen_blocks(counts: Sequence[int], most_rows: int) -> list[int]:
+    """Return which blocks are kept, given the number of their rows."""
     if sum(counts) <= most_rows:
-        return (samples,), sum(counts)
-    blocks = block_slices(samples)
+        return list(range(len(counts)))
     number = most_rows // max(counts)
-    if number:
-        chosen = np.linspace(0, len(blocks) - 1, number).round().astype(int).tolist()
-        return tuple(samples.picked(blocks[k]) for k in chosen), sum(counts[k] for k in chosen)
-    # Less than a block: its middle.
-    middle = blocks[len(blocks) // 2]
-    share = most_rows / max(counts)
-    size = int(share * (middle.stop - middle.start))
-    start = (middle.start + middle.stop - size) // 2
-    kept = (samples.picked(slice(start, start + size)),) if size >= 10 else ()
-    return kept, most_rows if kept else 0
+    if not number:
+        return [len(counts) // 2]
+    chosen: list[int] = np.linspace(0, len(counts) - 1, number).round().astype(int).tolist()
+    return chosen
 
 
 def _every(block: RegressionRows, step: int) -> RegressionRows:

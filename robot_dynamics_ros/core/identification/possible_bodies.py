@@ -46,6 +46,9 @@ SIZE = 10
 SMALLEST_GYRATION = 0.02
 """Radius of gyration that a prior body has at least in every direction [m]."""
 
+BLANK_MASS, BLANK_GYRATION = 1.0, 0.1
+"""Of every prior body where the description states no mass at all [kg], [m]."""
+
 SMALLEST_MASS = 1e-3
 """Mass that a prior body has at least, relative to the mean of the robot's bodies."""
 
@@ -90,7 +93,8 @@ def possible_prior(inertial: Vector) -> Vector:
 
     A description may hold links without mass, points and rods without extent, and tensors that no
     body has. As a prior they would forbid what they lack, so every body gets a mass of
-    `SMALLEST_MASS` and a radius of gyration of `SMALLEST_GYRATION` at least.
+    `SMALLEST_MASS` and a radius of gyration of `SMALLEST_GYRATION` at least. Where no body has a
+    mass, as in descriptions of the kinematics alone, all get the same one around their frame.
 
     Parameters
     ----------
@@ -100,7 +104,11 @@ def possible_prior(inertial: Vector) -> Vector:
     """
     bodies = np.array(inertial).reshape(-1, SIZE)
     mean = float(np.mean(np.maximum(bodies[:, 0], 0.0))) if len(bodies) else 0.0
-    least = SMALLEST_MASS * (mean or 1.0)
+    if mean == 0.0:
+        moment = 2.0 * BLANK_MASS * BLANK_GYRATION**2
+        blank = [BLANK_MASS, 0.0, 0.0, 0.0, moment, 0.0, moment, 0.0, 0.0, moment]
+        return np.tile(blank, len(bodies))
+    least = SMALLEST_MASS * mean
     result: Vector = np.concatenate([_possible(body, least) for body in bodies])
     return result
 

@@ -33,7 +33,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -42,7 +42,8 @@ from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.identification.joint_samples import JointSamples, RATE_PER_CUTOFF
-from robot_dynamics_ros.core.signals.zero_phase import SHORTEST_PART, ZeroPhaseFilter
+from robot_dynamics_ros.core.signals.time_axis import SHORTEST_PART
+from robot_dynamics_ros.core.signals.zero_phase import ZeroPhaseFilter
 
 BLOCK = 4096
 """Samples that are worked on together, to bound the memory."""
@@ -57,6 +58,17 @@ class LinearModel(Protocol):
 
     def regressor(self, q: Matrix, v: Matrix, a: Matrix) -> Matrix:
         """Return the columns of many samples, shape (n_samples, nv, n_columns)."""
+
+
+class SampleSequence(Protocol):
+    """Samples in the order of time: `JointSamples`, or a `SampleStream` that reads them."""
+
+    @property
+    def stamps(self) -> Vector:
+        """Return all times [s], shape (n,)."""
+
+    def cut(self, slices: Sequence[slice]) -> Iterator[JointSamples]:
+        """Yield the samples of slices that follow one another from the first to the last."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +97,7 @@ class RegressionRows:
 
 def regression_rows(
     model: LinearModel,
-    samples: JointSamples,
+    samples: SampleSequence,
     cutoff: float | None,
     *,
     advance: Callable[[int], None] | None = None,
@@ -97,7 +109,7 @@ def regression_rows(
     ----------
     model : LinearModel
         Whose columns to compute.
-    samples : JointSamples
+    samples : SampleSequence
         Motion and efforts.
     cutoff : float or None
         Of the filter of both sides [Hz]; None leaves the samples as they are.
@@ -120,20 +132,20 @@ def regression_rows(
 
     """
     step = _decimation(samples.stamps, cutoff)
-    for part in block_slices(samples):
-        yield _rows_of(model, samples.picked(part), cutoff, step)
+    for block in samples.cut(block_slices(samples)):
+        yield _rows_of(model, block, cutoff, step)
         if advance is not None:
-            advance(part.stop - part.start)
+            advance(len(block.stamps))
 
 
-def block_slices(samples: JointSamples) -> list[slice]:
+def block_slices(samples: SampleSequence) -> list[slice]:
     """Return the blocks that are worked on together."""
     count = len(samples.stamps)
     edges = np.linspace(0, count, max(1, -(-count // BLOCK)) + 1).astype(int)
     return [slice(int(start), int(stop)) for start, stop in zip(edges[:-1], edges[1:])]
 
 
-def rows_in_blocks(samples: JointSamples, cutoff: float | None) -> list[int]:
+def rows_in_blocks(samples: SampleSequence, cutoff: float | None) -> list[int]:
     """Return how many rows `regression_rows` makes of each block."""
     step = _decimation(samples.stamps, cutoff)
     return [-(-(part.stop - part.start) // step) for part in block_slices(samples)]

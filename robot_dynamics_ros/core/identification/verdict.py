@@ -59,6 +59,33 @@ LARGEST_ERROR = 0.5
 WORSE = 1.05
 """Part of the error of the description up to which a model counts as no worse: noise decides."""
 
+LARGEST_JOINT_ERROR = 0.7
+"""Of a single joint: beyond it half of the power of its effort is not explained."""
+
+NOTED_JOINT_ERROR = 0.2
+"""Of a single joint, beyond which it is compared with that of the description."""
+
+WORSE_JOINT = 1.5
+"""Part of the description's error of a joint up to which a model counts as no worse there."""
+
+LEAST_VALUES = 20.0
+"""Independent values of each filtered effort, two in a period of the cutoff, that verify."""
+
+LEAST_SPEED = 0.2
+"""Largest speed of a joint in the held-out data, in parts of that in the training data."""
+
+LARGEST_FILE_COST = 0.02
+"""Of what the files cannot hold, in relative error on held-out data, over the fit."""
+
+LARGEST_PHASE = 0.05
+"""That a delay of the efforts may be at the highest frequency of the motion [rad]."""
+
+CUTOFF_PER_MOTION = 8.0
+"""Cutoff over that frequency, see `excitation_spectrum`."""
+
+WORTH_MOVING = 0.9
+"""A delay is believed if the errors without it are below this part of those with it."""
+
 MASS_FACTOR = 2.0
 """By which the identified moving mass may differ from the described one."""
 
@@ -204,6 +231,112 @@ def check_held_out(error: float | None, described: float | None) -> Check:
         better = f'{100.0 * described:.3g} %'
         return Check(name, False, f'{text}, more than the {better} of the description itself')
     return Check(name, True, text)
+
+
+def check_joints(joints: Sequence[JointMeasure], described: Sequence[JointMeasure]) -> Check:
+    """
+    Check that the effort of every joint is explained: a heavy one hides the others in the whole.
+
+    Parameters
+    ----------
+    joints, described : sequence of JointMeasure
+        Of the model and of the description, on held-out data.
+
+    """
+    wrong = []
+    most = max((joint.samples for joint in joints), default=0)
+    for joint, other in zip(joints, described):
+        if joint.samples < 0.5 * most or joint.relative is None or joint.r_squared is None:
+            missing = joint.samples < 0.5 * most
+            wrong.append(f'{joint.joint} has {"hardly any" if missing else "a constant"} effort')
+        elif joint.relative > LARGEST_JOINT_ERROR:
+            wrong.append(f'{joint.joint} has {100.0 * joint.relative:.3g} % error')
+        elif (
+            other.relative is not None
+            and joint.relative > NOTED_JOINT_ERROR
+            and joint.relative > WORSE_JOINT * other.relative
+        ):
+            wrong.append(
+                f'{joint.joint} has {100.0 * joint.relative:.3g} % error, with the description '
+                f'{100.0 * other.relative:.3g} %'
+            )
+    if wrong or not joints:
+        text = '; '.join(wrong) or 'nothing was held out'
+        limit = f'expected at most {100.0 * LARGEST_JOINT_ERROR:g} % for each joint'
+        return Check('joints', False, f'in held-out data {text}: {limit}')
+    worst = max(joints, key=lambda joint: joint.relative or 0.0)
+    largest = 100.0 * (worst.relative or 0.0)
+    return Check('joints', True, f'each joint is explained, {worst.joint} to {largest:.3g} %')
+
+
+def check_motion(
+    joint_names: Sequence[str], fitted: Vector, verified: Vector, duration: float, cutoff: float
+) -> Check:
+    """
+    Check that the held-out data move as the training data do, for long enough.
+
+    Parameters
+    ----------
+    joint_names : sequence of str
+        Joints.
+    fitted, verified : ndarray, shape (nv,)
+        Largest speed of each in training and in held-out data [rad/s | m/s].
+    duration : float
+        Of the held-out data [s].
+    cutoff : float
+        Of the filter [Hz].
+
+    """
+    name, least = 'held-out motion', 0.5 * LEAST_VALUES / cutoff
+    if duration < least:
+        text = f'{duration:.3g} s are held out, expected at least {least:.3g} s at this cutoff'
+        return Check(name, False, text)
+    idle = [
+        joint for joint, v, w in zip(joint_names, fitted, verified) if not w >= LEAST_SPEED * v
+    ]
+    if idle:
+        text = (
+            f'{", ".join(idle)} hardly move in the held-out data, so that only weight is verified '
+            'there: hold out another part (--train, --until) or another log (--test)'
+        )
+        return Check(name, False, text)
+    return Check(name, True, f'all joints move in {duration:.3g} s of held-out data')
+
+
+def check_files(files: float | None, identified: float | None) -> Check:
+    """Check that URDF and friction file hold what was identified."""
+    if files is None or identified is None:
+        return Check('files', False, 'no held-out effort was measured')
+    cost = files - identified
+    text = f'what URDF and friction file cannot hold costs {100.0 * cost:+.2f} points'
+    if cost <= LARGEST_FILE_COST:
+        return Check('files', True, text)
+    way_out = 'constant efforts, motors that turn with two joints, or a speed below the smoothing'
+    return Check(
+        'files', False, f'{text}, expected at most {100.0 * LARGEST_FILE_COST:g}: {way_out}'
+    )
+
+
+def check_delay(delay: float, share: float, cutoff: float) -> Check:
+    """
+    Check that efforts are stamped when they act: late ones are taken for friction.
+
+    Parameters
+    ----------
+    delay : float
+        By how much they seem to be stamped too late [s].
+    share : float
+        Part of the errors that would be left without it.
+    cutoff : float
+        Of the filter [Hz].
+
+    """
+    largest = LARGEST_PHASE * CUTOFF_PER_MOTION / (2.0 * np.pi * cutoff)
+    text = f'efforts seem to be stamped {1e3 * delay:+.1f} ms late'
+    if abs(delay) <= largest or share > WORTH_MOVING:
+        return Check('delay', True, text)
+    way_out = f'taken for friction; move them back (--effort-delay {delay:.3g}) or mend the stamps'
+    return Check('delay', False, f'{text}, expected at most {1e3 * largest:.2g} ms: {way_out}')
 
 
 def check_cost(consistent: float | None, plain: float | None) -> Check:

@@ -16,13 +16,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import as_matrix, Matrix, Vector
-from robot_dynamics_ros.core.signals.zero_phase import split_at_gaps, ZeroPhaseFilter
+from robot_dynamics_ros.core.signals.time_axis import TimeWindow
+from robot_dynamics_ros.core.signals.zero_phase import ZeroPhaseFilter
 
 LARGEST_DISAGREEMENT = 0.2
 """Measured velocities that differ more from the derivative of the positions are not used."""
@@ -93,29 +95,103 @@ def joint_motion(
         If the filter's cutoff does not suit the sampling rate.
 
     """
-    q, v, a = low_pass.derivatives(stamps, position, 2)
+    window = TimeWindow.whole(as_matrix('stamps', stamps, (-1,)))
+    position = as_matrix('position', position, (len(stamps), -1))
+    if velocity is not None:
+        velocity = as_matrix('velocity', velocity, position.shape)
+        if not np.isfinite(velocity).all():
+            velocity = None
+    return motion_within(window, position, velocity, low_pass)
+
+
+def motion_within(
+    window: TimeWindow,
+    position: Matrix,
+    velocity: Matrix | None,
+    low_pass: ZeroPhaseFilter,
+    *,
+    trusts_velocity: bool | None = None,
+) -> JointMotion:
+    """
+    Filter and differentiate a window of a longer log.
+
+    Parameters
+    ----------
+    window : TimeWindow
+        Where the samples are; see `ZeroPhaseFilter.derivatives_within` for its ends.
+    position : ndarray, shape (n, nv)
+        Finite positions [rad | m].
+    velocity : ndarray, shape (n, nv), or None
+        Measured velocities, all of them finite [rad/s | m/s].
+    low_pass : ZeroPhaseFilter
+        The filter of all signals.
+    trusts_velocity : bool, optional
+        Whether the measured velocity is used, as was found out for the whole log; by default it
+        is found out here.
+
+    Raises
+    ------
+    DimensionError, NonFiniteError, ConfigurationError
+        See `joint_motion`.
+
+    """
+    q, v, a = low_pass.derivatives_within(window, position, 2)
     disagreement = None
     source = 'differentiated position'
-    if velocity is not None:
-        velocity = as_matrix('velocity', velocity, (len(stamps), q.shape[1]))
-    if velocity is not None and np.isfinite(velocity).all():
-        measured, slope = low_pass.derivatives(stamps, velocity, 1)
+    if velocity is not None and trusts_velocity is not False:
+        measured, slope = low_pass.derivatives_within(window, velocity, 1)
         known = np.isfinite(v).all(axis=1)
         size = float(np.linalg.norm(v[known]))
         if size > 0.0:
             disagreement = float(np.linalg.norm((measured - v)[known])) / size
-            if disagreement <= LARGEST_DISAGREEMENT:
-                v, a, source = measured, slope, 'measured'
+        trusts = disagreement is not None and disagreement <= LARGEST_DISAGREEMENT
+        if trusts if trusts_velocity is None else trusts_velocity:
+            v, a, source = measured, slope, 'measured'
     reliable = np.array(np.isfinite(a).all(axis=1), dtype=bool)
     if source != 'measured' and low_pass.cutoff is not None:
-        reliable &= _away_from_ends(stamps, low_pass.cutoff)
-    return JointMotion(stamps, q, v, a, reliable, source, disagreement)
+        reliable &= _away_from_ends(window, low_pass.cutoff)
+    return JointMotion(window.stamps, q, v, a, reliable, source, disagreement)
 
 
-def _away_from_ends(stamps: Vector, cutoff: float) -> NDArray[np.bool_]:
+def velocity_disagreement(
+    stretches: Iterable[tuple[Vector, Matrix, Matrix]], low_pass: ZeroPhaseFilter
+) -> float | None:
+    """
+    Return how far measured velocities are from the derivatives of positions.
+
+    Parameters
+    ----------
+    stretches : iterable of tuple of ndarray
+        Stamps, positions and velocities of parts of a log, all finite.
+    low_pass : ZeroPhaseFilter
+        The filter of all signals.
+
+    Returns
+    -------
+    disagreement : float or None
+        As of `JointMotion`, over all stretches; None without motion.
+
+    Raises
+    ------
+    DimensionError, NonFiniteError, ConfigurationError
+        See `joint_motion`.
+
+    """
+    apart = size = 0.0
+    for stamps, position, velocity in stretches:
+        window = TimeWindow.whole(stamps)
+        _, v = low_pass.derivatives_within(window, position, 1)
+        (measured,) = low_pass.derivatives_within(window, velocity, 0)
+        known = np.isfinite(v).all(axis=1)
+        apart += float(np.sum((measured - v)[known] ** 2))
+        size += float(np.sum(v[known] ** 2))
+    return float(np.sqrt(apart / size)) if size > 0.0 else None
+
+
+def _away_from_ends(window: TimeWindow, cutoff: float) -> NDArray[np.bool_]:
     """Mark the samples that are further than half a period of the cutoff from a gap or an end."""
-    away = np.ones(len(stamps), dtype=bool)
-    for part in split_at_gaps(stamps, cutoff):
-        times = stamps[part]
-        away[part] = np.minimum(times - times[0], times[-1] - times) >= 0.5 / cutoff
+    away = np.zeros(window.end - window.begin, dtype=bool)
+    for part, inside in window.parts(cutoff):
+        times = window.stamps[inside]
+        away[inside] = np.minimum(times - part.start, part.stop - times) >= 0.5 / cutoff
     return away

@@ -230,6 +230,15 @@ def test_prior_bodies_have_mass_and_extent_and_possible_ones_stay() -> None:
     assert point[:4] == pytest.approx([2.0, 0.2, 0.0, 0.0])
 
 
+def test_description_without_any_mass_is_a_prior_that_data_can_overrule() -> None:
+    bodies = possible_prior(np.zeros(20)).reshape(-1, 10)
+    assert (bodies == bodies[0]).all()
+    # A link of 3 kg, 30 cm away, is no more than some ten units from it: some tens of samples.
+    pseudo = np.diag([0.3, 0.3, 0.3, 3.0])
+    pseudo[0, 3] = pseudo[3, 0] = 0.9
+    assert divergence(parameters_of_pseudo_inertia(pseudo), bodies[0]) < 100.0
+
+
 def test_friction_and_torque_of_the_fit_are_those_of_rnea() -> None:
     robot = build_model(six_axis())
     model = identification_model(robot)

@@ -31,11 +31,11 @@ def test_highest_frequency_is_that_of_the_motion_whatever_its_size() -> None:
     small = 1e-2 * np.sin(2.0 * np.pi * 1.5 * T)
     still = np.full_like(T, 0.7)
     # The window widens a line by two steps of 1/40 Hz.
-    found = highest_frequency(T, np.column_stack([large, small, still]))
+    found = highest_frequency([(T, np.column_stack([large, small, still]))])
     assert found == pytest.approx(1.5, abs=0.05)
     noise = 1e-6 * np.random.default_rng(0).normal(size=(len(T), 2))
     noisy = np.column_stack([large, small]) + noise
-    assert highest_frequency(T, noisy) == pytest.approx(1.5, abs=0.05)
+    assert highest_frequency([(T, noisy)]) == pytest.approx(1.5, abs=0.05)
 
 
 def test_cutoffs_lie_above_the_motion_and_below_the_rate() -> None:
@@ -57,7 +57,7 @@ def test_errors_say_what_was_expected() -> None:
     with pytest.raises(ConfigurationError, match='expected at least 20'):
         chosen_cutoff(T[:5], position[:5])
     with pytest.raises(ConfigurationError, match='no joint of the log moves'):
-        highest_frequency(T, 0.0 * position)
+        highest_frequency([(T, 0.0 * position)])
     with pytest.raises(ConfigurationError, match='no joint of the log moves'):
         chosen_cutoff(T, 0.0 * position)
     with pytest.raises(DimensionError, match='position'):

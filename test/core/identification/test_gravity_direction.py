@@ -27,15 +27,22 @@ from robot_dynamics_ros.core.model.build import build_model
 from robots import six_axis
 
 
-@pytest.mark.parametrize('gravity', [(0.0, 0.0, -9.81), (6.0, 0.0, -7.75), (0.0, 9.0, 3.9)])
+@pytest.mark.parametrize(
+    ('gravity', 'bias'),
+    [
+        ((0.0, 0.0, -9.81), 0.0), ((6.0, 0.0, -7.75), 0.0), ((0.0, 9.0, 3.9), 0.0),
+        ((6.0, 0.0, -7.75), 15.0),
+    ],
+)  # fmt: skip
 def test_direction_of_gravity_is_found_whatever_the_mounting(
-    gravity: tuple[float, float, float],
+    gravity: tuple[float, float, float], bias: float
 ) -> None:
     robot = build_model(six_axis(), gravity=gravity)
     friction = dry_friction(robot, np.linspace(3.0, 0.3, 6), np.linspace(4.0, 0.4, 6), 1.3)
     log = simulated_log(robot, friction, 14.0, rate=250.0, size=1.0)
     noisy = log.with_noise(np.random.default_rng(0), 1e-5, 1e-3, np.full(6, 0.3))
-    samples = joint_samples(noisy.stamps, noisy.position, noisy.velocity, noisy.effort, 10.0)
+    effort = noisy.effort + bias * np.array([0.0, 1.0, 0.0, 1.0, 0.0, 0.0])  # of two sensors
+    samples = joint_samples(noisy.stamps, noisy.position, noisy.velocity, effort, 10.0)
     believed = build_model(six_axis())
     found = gravity_direction(believed, [samples.between(2.0, np.inf)])
     assert np.linalg.norm(found) == pytest.approx(9.81)

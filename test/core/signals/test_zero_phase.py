@@ -23,12 +23,8 @@ from robot_dynamics_ros.core.exceptions import (
     DimensionError,
     NonFiniteError,
 )
-from robot_dynamics_ros.core.signals.zero_phase import (
-    bridge_missing,
-    even_grid,
-    split_at_gaps,
-    ZeroPhaseFilter,
-)
+from robot_dynamics_ros.core.signals.time_axis import even_grid, split_at_gaps
+from robot_dynamics_ros.core.signals.zero_phase import bridge_missing, ZeroPhaseFilter
 
 Array = NDArray[np.float64]
 

@@ -120,11 +120,14 @@ class CausalMotion:
         nv = robot.nv
         self._filter = MatchedFilter(cutoff, 2 * nv, ORDER, 3)
         self._turning = np.array(_continuous(robot), dtype=bool)
+        self._has_turning = bool(self._turning.any())
         self._effort_delay = effort_delay
         self._longest_step = longest_step or 0.25 / cutoff
         self._signals = np.zeros(2 * nv)
         self._nv = nv
         self._last: float | None = None
+        self._since = 0.0
+        self._filtered = np.zeros((4, 2 * nv))
         self.began = -np.inf
         self.delay = self._filter.delay
         self.refused = 0
@@ -147,28 +150,40 @@ class CausalMotion:
             None for the first sample, after a gap, and if the stamp is not a later one.
 
         """
+        return self.state if self.advance(stamp, q, tau) else None
+
+    def advance(self, stamp: float, q: Vector, tau: Vector) -> bool:
+        """Take in a sample as `step` does; return whether there is a state."""
         if self._last is None or stamp - self._last > self._longest_step:
             self.gaps += self._last is not None
             self.restart(stamp, q, tau)
-            return None
+            return False
         h = stamp - self._last
         if h <= 0.0:
             self.refused += 1
-            return None
-        self._last = stamp
+            return False
+        self._last, self._since = stamp, h
         self._take_in(q, tau)
+        self._filtered = self._filter.step(h, self._signals)
+        return True
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the filter feels neither start nor gap any more."""
+        return self._last is not None and self._last - self.began >= self._filter.settling_time
+
+    @property
+    def state(self) -> CausalState:
+        """Return the state after the last sample."""
         nv, d = self._nv, self._effort_delay
-        filtered = self._filter.step(h, self._signals)
-        q0, v, a, jerk = filtered[:, :nv]
-        return CausalState(
-            stamp,
-            h,
-            q0 - d * v + 0.5 * d * d * a,
-            v - d * a + 0.5 * d * d * jerk,
-            a - d * jerk,
-            filtered[0, nv:].copy(),
-            stamp - self.began >= self._filter.settling_time,
-        )
+        q, v, a, jerk = self._filtered[:, :nv].copy()
+        if d != 0.0:
+            q += d * (0.5 * d * a - v)
+            v += d * (0.5 * d * jerk - a)
+            a -= d * jerk
+        tau = self._filtered[0, nv:].copy()
+        stamp = self.began if self._last is None else self._last
+        return CausalState(stamp, self._since, q, v, a, tau, self.is_settled)
 
     def restart(self, stamp: float, q: Vector, tau: Vector) -> None:
         """Begin anew at a sample, as if the robot had rested there."""
@@ -179,9 +194,10 @@ class CausalMotion:
 
     def _take_in(self, q: Vector, tau: Vector) -> None:
         """Put a sample into the signals; angles that turn for ever go on where they were."""
-        before = self._signals[: self._nv]
-        turns = np.where(self._turning, np.round((before - q) / TURN), 0.0)
-        self._signals[: self._nv] = q + TURN * turns
+        if self._has_turning:
+            before = self._signals[: self._nv]
+            q = q + TURN * np.where(self._turning, np.round((before - q) / TURN), 0.0)
+        self._signals[: self._nv] = q
         self._signals[self._nv :] = tau
 
 

@@ -103,6 +103,9 @@ class OnlineRows:
         See `CausalMotion`.
     rate : float, optional
         Rows per second [Hz]; `RATE_PER_CUTOFF` times the cutoff by default.
+    motion_cutoff : float, optional
+        Of the first filter [Hz], `MOTION_CUTOFF` times the other by default; for slow states that
+        would have gaps under it.
 
     Attributes
     ----------
@@ -110,6 +113,8 @@ class OnlineRows:
         The first filter.
     delay : float
         Of the rows against the stamps [s].
+    memory : float
+        How long the second filter feels what was before [s].
 
     Raises
     ------
@@ -129,10 +134,12 @@ class OnlineRows:
         payload_frame: str | None = None,
         effort_delay: float = 0.0,
         rate: float | None = None,
+        motion_cutoff: float | None = None,
     ) -> None:
         robot = model.robot
         self.model = model
-        self.motion = CausalMotion(robot, MOTION_CUTOFF * cutoff, effort_delay)
+        first = motion_cutoff or MOTION_CUTOFF * cutoff
+        self.motion = CausalMotion(robot, first, effort_delay)
         independent = np.array(model.base.independent, dtype=np.intp)
         self._bodies = independent[independent < model.n_inertial]
         chosen = independent[len(self._bodies) :] - model.n_inertial
@@ -156,6 +163,7 @@ class OnlineRows:
         self._filtered_at: float | None = None
         self._row_at = self._settled_at = 0.0
         self.delay = self.motion.delay + self._filter.delay
+        self.memory = self._filter.settling_time
 
     def step(self, stamp: float, q: Vector, tau: Vector) -> OnlineRow | None:
         """
@@ -174,18 +182,20 @@ class OnlineRows:
             None most of the time: rows come at their own rate, and only from settled filters.
 
         """
-        state = self.motion.step(stamp, q, tau)
-        if self.motion.began == stamp:
+        motion = self.motion
+        is_next = motion.advance(stamp, q, tau)
+        if motion.began == stamp:
             self._filtered_at = None  # the first sample, or the first after a gap
-        if state is None or not state.is_settled:
+        if not is_next or not motion.is_settled:
             return None
         if self._filtered_at is None:
-            self._begin(state)
+            self._begin(motion.state)
             return None
         h = stamp - self._filtered_at
         if h < self._column_period:
             return None
         self._filtered_at = stamp
+        state = motion.state
         filtered = self._filter.step(h, self._signals(state))[0]
         if stamp < self._settled_at:
             self._row_at = stamp

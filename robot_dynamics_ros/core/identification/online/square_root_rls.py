@@ -35,6 +35,14 @@ does the same thing. Rows that say little, as those of slow motion, would still 
 covariance large along themselves; so it may grow only up to a bound: with parameters in units of
 their widest deviations, :math:`y^T P y + \mu (y^T y)^2 \le y^T y`.
 
+Directions that are seen little, beside others that are seen much, are hardly forgotten that way,
+which is right for many parameters and wrong for a few that all change. For these all information
+can fade alike, towards that of the widest deviations around the present estimate,
+
+.. math:: P^{-1} \leftarrow \lambda P^{-1} + (1 - \lambda)\,E
+
+which bounds the covariance as well [5]_.
+
 References
 ----------
 .. [1] L. Cao, H. Schwartz, "A directional forgetting algorithm based on the decomposition of the
@@ -44,12 +52,18 @@ References
 .. [3] G. J. Bierman, *Factorization Methods for Discrete Sequential Estimation*, 1977, chapter V.
 .. [4] G. H. Golub, C. F. Van Loan, *Matrix Computations*, 4th ed., 2013, section 6.5.1 (rotations
    for an update of rank one).
+.. [5] M. E. Salgado, G. C. Goodwin, R. H. Middleton, "Modified least squares algorithm
+   incorporating exponential resetting and forgetting", Int. J. Control 47(2), 1988.
 
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from robot_dynamics_ros.core.arrays import as_finite, Matrix, Vector
@@ -71,6 +85,8 @@ class SquareRootRls:
         Standard deviations that forgetting does not lead beyond, more than 0.
     forgetting : float
         :math:`\lambda` of one row, more than 0 and at most 1; 1 forgets nothing.
+    everywhere : bool
+        Whether all information fades alike, and not only that along the row.
 
     Attributes
     ----------
@@ -88,7 +104,13 @@ class SquareRootRls:
     """
 
     def __init__(
-        self, estimate: Vector, covariance: Matrix, widest: Vector, forgetting: float = 1.0
+        self,
+        estimate: Vector,
+        covariance: Matrix,
+        widest: Vector,
+        forgetting: float = 1.0,
+        *,
+        everywhere: bool = False,
     ) -> None:
         size = np.size(estimate)
         self._widest = as_finite('widest', widest, (size,)).copy()
@@ -97,8 +119,13 @@ class SquareRootRls:
         self._root = np.zeros((size, size + 1))
         self._row = np.zeros(size + 1)
         self._image = np.zeros(size)
+        self._solution = np.zeros(size)
         self._update = Quick(square_root_update_kernel)
+        self._solve = Quick(back_substitution_kernel)
         self._update.call(self._root, self._row, self._image, 1.0)  # compiles, changes nothing
+        self._fade = Quick(fading_kernel) if everywhere else None
+        if self._fade is not None:
+            self._fade.call(self._root, self._row, self._solution, 1.0)  # likewise
         self.forgetting = forgetting
         self.restart(estimate, covariance)
 
@@ -132,6 +159,30 @@ class SquareRootRls:
         self._root[:, size] = self._root[:, :size] @ estimate
         self.rows = 0
 
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return root, right-hand side and number of rows."""
+        return {'root': self._root.copy(), 'rows': np.array(float(self.rows))}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """
+        Go back to a state.
+
+        Raises
+        ------
+        ConfigurationError
+            If the root is not upper triangular with a positive diagonal.
+        DimensionError, NonFiniteError
+            If shapes do not agree or a number is not finite.
+
+        """
+        root = as_finite('root', state.get('root', ()), self._root.shape)
+        rows = as_finite('rows', state.get('rows', ()), ())
+        diagonal = np.diag(root)
+        if np.any(np.tril(root, -1) != 0.0) or (diagonal == 0.0).any():
+            raise ConfigurationError('root of the information: expected a full triangle')
+        self._root[:] = root
+        self.rows = int(rows)
+
     def update(self, row: Vector, value: float, deviation: float) -> None:
         """
         Take in one equation.
@@ -146,17 +197,22 @@ class SquareRootRls:
             Its standard deviation, more than 0.
 
         """
+        forgetting = self._forgetting
+        if self._fade is not None and forgetting < 1.0:
+            self._solve.call(self._root, self._solution)
+            self._fade.call(self._root, self._row, self._solution, forgetting)
+            forgetting = 1.0
         np.multiply(row, self._widest, out=self._row[:-1])
         self._row[-1] = value
         self._row /= deviation
-        self._update.call(self._root, self._row, self._image, self._forgetting)
+        self._update.call(self._root, self._row, self._image, forgetting)
         self.rows += 1
 
     @property
     def estimate(self) -> Vector:
         """Return the parameters, shape (p,)."""
-        root, right = self._root[:, :-1], self._root[:, -1]
-        return np.asarray(solve_triangular(root, right, check_finite=False) * self._widest)
+        self._solve.call(self._root, self._solution)
+        return np.asarray(self._solution * self._widest)
 
     @property
     def covariance(self) -> Matrix:
@@ -193,12 +249,33 @@ def information_root(covariance: Matrix) -> Matrix:
 @kernel
 def square_root_update_kernel(root: Matrix, row: Vector, image: Vector, forgetting: float) -> None:
     """Forget along the row and turn it into the triangle; the row and `image` are used up."""
-    size = len(image)
     if forgetting < 1.0:
         kept = _kept_part(root, row, image, forgetting)
         if kept < 1.0:
             _forget(root, image, np.sqrt(kept))
-    for k in range(size):
+    _rotate_in(root, row, 0)
+
+
+@kernel
+def fading_kernel(root: Matrix, row: Vector, estimate: Vector, forgetting: float) -> None:
+    """Let all information fade towards the unit matrix around the estimate."""
+    size = len(estimate)
+    kept, new = np.sqrt(forgetting), np.sqrt(1.0 - forgetting)
+    for i in range(size):
+        for m in range(i, size + 1):
+            root[i, m] *= kept
+    for i in range(size):
+        for m in range(size + 1):
+            row[m] = 0.0
+        row[i], row[size] = new, new * estimate[i]
+        _rotate_in(root, row, i)
+
+
+@inner
+def _rotate_in(root: Matrix, row: Vector, first: int) -> None:
+    """Turn a row, zero before `first`, into the triangle; the row is used up."""
+    size = len(root)
+    for k in range(first, size):
         if row[k] != 0.0:
             radius = np.hypot(root[k, k], row[k])
             cosine, sine = root[k, k] / radius, row[k] / radius
@@ -206,6 +283,17 @@ def square_root_update_kernel(root: Matrix, row: Vector, image: Vector, forgetti
                 above, below = root[k, m], row[m]
                 root[k, m] = cosine * above + sine * below
                 row[m] = cosine * below - sine * above
+
+
+@kernel
+def back_substitution_kernel(root: Matrix, solution: Vector) -> None:
+    """Solve for the parameters that root and right-hand side stand for."""
+    size = len(solution)
+    for i in range(size - 1, -1, -1):
+        rest = root[i, size]
+        for k in range(i + 1, size):
+            rest -= root[i, k] * solution[k]
+        solution[i] = rest / root[i, i]
 
 
 @inner

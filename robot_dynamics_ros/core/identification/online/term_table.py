@@ -26,6 +26,10 @@ from robot_dynamics_ros.core.identification.joint_columns import (
     SHARP_STRIBECK_VELOCITY,
     STRIBECK_WIDTHS,
 )
+from robot_dynamics_ros.core.jit import kernel, Quick
+
+KINDS = ('viscous', 'coulomb', 'stribeck', 'offset', 'rotor_inertia')
+VISCOUS, COULOMB, STRIBECK, OFFSET, ROTOR_INERTIA = range(5)
 
 
 class TermTable:
@@ -46,26 +50,44 @@ class TermTable:
         for k, term in enumerate(terms):
             for joint, weight in term.weights:
                 self._weights[k, joint] += weight
-        kinds = np.array([term.kind for term in terms], dtype=str)
-        self._viscous = kinds == 'viscous'
-        self._offset = kinds == 'offset'
-        self._rotor = kinds == 'rotor_inertia'
-        self._stribeck = kinds == 'stribeck'
-        self._side = np.array([term.side for term in terms], dtype=float)
-        velocity = np.array([term.velocity for term in terms], dtype=float)
-        self._sharp = velocity == 0.0
-        self._width = np.where(self._sharp, 1.0, velocity)
-        self._falls_over = np.where(
-            self._sharp, SHARP_STRIBECK_VELOCITY, STRIBECK_WIDTHS * velocity
-        )
+        self._kinds = np.array([KINDS.index(term.kind) for term in terms], dtype=np.float64)
+        self._sides = np.array([term.side for term in terms], dtype=np.float64)
+        self._widths = np.array([term.velocity for term in terms], dtype=np.float64)
+        self._table = np.zeros((nv, len(terms)))
+        self._motion = np.zeros((2, nv))
+        self._fill = Quick(term_columns_kernel)
+        self.columns(self._motion[0], self._motion[1])
 
     def columns(self, v: Vector, a: Vector) -> Matrix:
-        """Return the columns dealt out to the joints, shape (nv, n_terms)."""
-        speed = self._weights @ v
-        sign = np.where(self._sharp, np.sign(speed), np.tanh(speed / self._width))
-        falling = np.where(self._stribeck, np.exp(-((speed / self._falls_over) ** 2)), 1.0)
-        values = np.where(self._viscous, speed, sign * falling)
-        values = np.where(self._side * speed < 0.0, 0.0, values)
-        values = np.where(self._offset, 1.0, values)
-        values = np.where(self._rotor, self._weights @ a, values)
-        return np.asarray(self._weights.T * values)
+        """Return the columns dealt out to the joints, shape (nv, n_terms); the same array."""
+        self._motion[0], self._motion[1] = v, a
+        self._fill.call(
+            self._weights, self._kinds, self._sides, self._widths, self._motion, self._table
+        )
+        return self._table
+
+
+@kernel
+def term_columns_kernel(
+    weights: Matrix, kinds: Vector, sides: Vector, widths: Vector, motion: Matrix, table: Matrix
+) -> None:
+    """Write the value of each term times its weights to the rows of the joints."""
+    for k in range(len(kinds)):
+        speed, acceleration = 0.0, 0.0
+        for j in range(len(table)):
+            speed += weights[k, j] * motion[0, j]
+            acceleration += weights[k, j] * motion[1, j]
+        value = 1.0
+        if kinds[k] == ROTOR_INERTIA:
+            value = acceleration
+        elif kinds[k] != OFFSET:
+            value = speed
+            if kinds[k] != VISCOUS:
+                value = np.sign(speed) if widths[k] == 0.0 else np.tanh(speed / widths[k])
+            if kinds[k] == STRIBECK:
+                over = STRIBECK_WIDTHS * widths[k] if widths[k] > 0.0 else SHARP_STRIBECK_VELOCITY
+                value *= np.exp(-((speed / over) ** 2))
+            if sides[k] * speed < 0.0:
+                value = 0.0
+        for j in range(len(table)):
+            table[j, k] = weights[k, j] * value

@@ -1,0 +1,147 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Thresholds of the contact detector, and the YAML file that keeps them.
+
+::
+
+    contact_thresholds:
+      joint_1: {change: 1.1, level: 2.3}   # N m | N
+      joint_2: {change: 1.4, level: 3.0}
+
+`change` is for what an external torque has changed by within a fraction of a second, `level` for
+the external torque itself; see `contact_detector`. Every joint of the robot has an entry.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import os
+from pathlib import Path
+import tempfile
+from typing import Any
+
+import numpy as np
+import yaml
+
+from robot_dynamics_ros.core.arrays import as_finite, frozen, Vector
+from robot_dynamics_ros.core.drive.strict_yaml import (
+    check_joints,
+    check_keys,
+    check_number,
+    read_mapping,
+)
+from robot_dynamics_ros.core.exceptions import ConfigurationError, OutputError
+
+_ROOT = 'contact_thresholds'
+_KEYS = ('change', 'level')
+
+
+@dataclass(frozen=True, eq=False)
+class ContactThresholds:
+    """
+    Thresholds of `n` joints.
+
+    Attributes
+    ----------
+    joint_names : tuple of str
+    change : ndarray, shape (n,)
+        For fast changes of the external torque, > 0 [N m | N].
+    level : ndarray, shape (n,)
+        For the external torque, > 0 [N m | N].
+
+    Raises
+    ------
+    ConfigurationError
+        If a threshold is not positive; the message names the joint.
+    DimensionError, NonFiniteError, NotNumericError
+        If the arrays are no finite vectors with one entry for each joint.
+
+    """
+
+    joint_names: tuple[str, ...]
+    change: Vector
+    level: Vector
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, 'joint_names', tuple(self.joint_names))
+        n = len(self.joint_names)
+        for key in _KEYS:
+            values = frozen(as_finite(key, getattr(self, key), (n,)))
+            object.__setattr__(self, key, values)
+            for name, value in zip(self.joint_names, values.tolist()):
+                if not value > 0.0:
+                    raise ConfigurationError(f"joint '{name}': {key} is {value:g}, expected > 0")
+
+    @classmethod
+    def from_file(cls, path: str | Path, joint_names: Sequence[str]) -> ContactThresholds:
+        """
+        Read thresholds.
+
+        Raises
+        ------
+        ConfigurationError
+            If the file cannot be read or a value is refused; one line with file, joint and key.
+
+        """
+        joints = check_joints(f'file {path}', read_mapping(path, _ROOT), joint_names)
+        rows = [_row(f"file {path}: joint '{name}'", joints[name]) for name in joint_names]
+        change, level = np.array(rows).reshape(-1, len(_KEYS)).T
+        return cls(tuple(joint_names), change, level)
+
+    @property
+    def text(self) -> str:
+        """Return the content of the file."""
+        rows = {
+            name: {'change': change, 'level': level}
+            for name, change, level in zip(
+                self.joint_names, self.change.tolist(), self.level.tolist()
+            )
+        }
+        heading = '# Thresholds of the contact detector, from a motion without contact; N m | N.'
+        return f'{heading}\n{yaml.safe_dump({_ROOT: rows}, sort_keys=False)}'
+
+    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """
+        Write the file, whole or not at all.
+
+        Raises
+        ------
+        OutputError
+            If it exists and `overwrite` is false, or it cannot be written.
+
+        """
+        path = Path(path)
+        if path.exists() and not overwrite:
+            raise OutputError(f'{path} exists already; it is not overwritten unless told to')
+        try:
+            descriptor, name = tempfile.mkstemp(prefix=f'.{path.name}.', dir=path.parent)
+            try:
+                with os.fdopen(descriptor, 'w', encoding='utf-8') as file:
+                    file.write(self.text)
+                os.chmod(name, 0o644)
+                os.replace(name, path)
+            except OSError:
+                os.unlink(name)
+                raise
+        except OSError as error:
+            raise OutputError(f'cannot write {path}: {error.strerror}') from error
+
+
+def _row(where: str, entry: Any) -> list[float]:
+    entry = check_keys(where, entry, _KEYS)
+    return [check_number(where, key, entry[key], above=0.0) for key in _KEYS]

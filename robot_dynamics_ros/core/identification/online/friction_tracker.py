@@ -1,0 +1,324 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+r"""
+Friction of each joint while the robot moves, by a small recursive fit of its own.
+
+Of a joint's row, what the bodies explain is taken off; they stay as they were at the start,
+
+.. math:: r_j = \tau_j - Y_{j,b}\,\beta_b = y_j^T \phi_j + e_j, \qquad
+          \sigma_j^2 = s_j^2 + Y_{j,b}\,P_b\,Y_{j,b}^T
+
+with the terms :math:`\phi_j` of the joint's own drive (viscous, Coulomb, Stribeck, offset, as the
+model has them), the deviation :math:`s_j` of rows, and the covariance :math:`P_b` of the bodies.
+How the terms are fitted, and when they count as changed, says `joint_friction_fit`.
+
+What is published takes energy: a level or damping below zero is set to zero, and the joint's
+others are what they are under that condition.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_dynamics_ros.core.arrays import Matrix, Vector
+from robot_dynamics_ros.core.exceptions import ConfigurationError
+from robot_dynamics_ros.core.friction.friction_file import JointFriction
+from robot_dynamics_ros.core.friction.friction_model import FrictionModel
+from robot_dynamics_ros.core.identification.identified_model import joint_friction
+from robot_dynamics_ros.core.identification.online.joint_friction_fit import (
+    FitState,
+    JointFrictionFit,
+    SHORTEST_MEMORY,
+)
+from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow
+from robot_dynamics_ros.core.identification.online.online_start import OnlineStart
+from robot_dynamics_ros.core.identification.online.online_state import part_of
+
+MEMORY = 30.0
+"""Seconds of motion of a joint after which its rows count for a third, in calm."""
+
+WIDEST = 0.1
+"""Deviation that forgetting does not lead beyond, as a part of the friction at the start."""
+
+OPENED = 0.25
+"""Deviation that a change adds, likewise."""
+
+TRACKED = ('viscous', 'coulomb', 'stribeck', 'offset')
+
+
+class FrictionTracker:
+    """
+    Recursive estimate of the friction of all joints.
+
+    Motors that turn with two joints stay as they were at the start.
+
+    Parameters
+    ----------
+    start : OnlineStart
+        What to start from.
+    memory : float
+        Seconds of motion of a joint after which its rows count for a third, in calm; at least
+        `SHORTEST_MEMORY`.
+
+    Attributes
+    ----------
+    start : OnlineStart
+    names : tuple of str
+        ``joint/term`` of each estimate.
+    columns : ndarray of int, shape (n,)
+        Their places among the base parameters.
+    fits : tuple of JointFrictionFit
+        Those of all joints.
+
+    Raises
+    ------
+    ConfigurationError
+        If the model has no friction, or the memory is too short.
+
+    """
+
+    def __init__(self, start: OnlineStart, memory: float = MEMORY) -> None:
+        if not memory >= SHORTEST_MEMORY:
+            raise ConfigurationError(
+                f'memory of the friction is {memory} s, expected at least {SHORTEST_MEMORY}'
+            )
+        model = start.model
+        self.start = start
+        self._memory = memory
+        self._of_joint = _columns_of_joints(start)
+        self.columns = np.concatenate(self._of_joint)
+        if not len(self.columns):
+            raise ConfigurationError('the model has no friction terms: there is none to track')
+        self.names = tuple(model.base.base_names[k] for k in self.columns)
+        self._bodies = start.base.copy()
+        self._bodies[self.columns] = 0.0
+        self._body_root = _body_root(start, self.columns)
+        self._squares: Vector = start.row_deviations**2
+        self._places = _places(self._of_joint)
+        self.fits = self._fresh_fits()
+        self._row: OnlineRow | None = None
+        self._rest = self._deviations = np.zeros(model.robot.nv)
+
+    def _fresh_fits(self) -> tuple[JointFrictionFit, ...]:
+        start = self.start
+        return tuple(
+            JointFrictionFit(
+                start.base[c], start.covariance[np.ix_(c, c)],
+                _sizes(start, c, WIDEST), _sizes(start, c, OPENED), self._memory,
+            )
+            for c in self._of_joint
+        )  # fmt: skip
+
+    def step(
+        self, row: OnlineRow, use: NDArray[np.bool_], effort: Vector | None = None
+    ) -> NDArray[np.bool_]:
+        """
+        Take in a row, or some joints of it and the others later.
+
+        Parameters
+        ----------
+        row : OnlineRow
+            The row.
+        use : ndarray of bool, shape (nv,)
+            Which joints' equations may be learnt from; without any nothing changes.
+        effort : ndarray, shape (nv,), optional
+            What of the row's effort something else explains, as a payload [N m | N].
+
+        Returns
+        -------
+        changed : ndarray of bool, shape (nv,)
+            Joints for which new friction has just been found.
+
+        """
+        changed = np.zeros(len(self.fits), dtype=bool)
+        if not use.any():
+            return changed
+        if row is not self._row:
+            self._look_at(row, effort)
+        for j in np.flatnonzero(use).tolist():
+            own = self._of_joint[j]
+            if len(own):
+                changed[j] = self.fits[j].step(
+                    row.regressor[j, own], float(self._rest[j]), float(self._deviations[j]),
+                    float(row.state.v[j]), row.step,
+                )  # fmt: skip
+        return changed
+
+    def _look_at(self, row: OnlineRow, effort: Vector | None) -> None:
+        """Take off what bodies and anything else explain, for all joints."""
+        rest = row.tau - row.regressor @ self._bodies
+        self._rest = rest if effort is None else rest - effort
+        unsure = row.regressor @ self._body_root
+        self._deviations = np.sqrt(self._squares + np.sum(unsure * unsure, axis=1))
+        self._row = row
+
+    @property
+    def is_tracking(self) -> NDArray[np.bool_]:
+        """Tell the joints whose friction is neither on trial nor in doubt, shape (nv,)."""
+        return np.array([fit.state is FitState.TRACKING for fit in self.fits], dtype=bool)
+
+    @property
+    def changes(self) -> NDArray[np.intp]:
+        """Return how often the friction of each joint was found to change, shape (nv,)."""
+        return np.array([fit.changes for fit in self.fits], dtype=np.intp)
+
+    @property
+    def estimate(self) -> Vector:
+        """Return the terms as they were fitted, shape (n,), in the order of `names`."""
+        return np.concatenate([fit.estimate for fit in self.fits])
+
+    @property
+    def covariance(self) -> Matrix:
+        """Return their covariance, shape (n, n); joints are independent of each other."""
+        covariance = np.zeros((len(self.columns), len(self.columns)))
+        for fit, place in zip(self.fits, self._places):
+            covariance[place, place] = fit.covariance
+        return covariance
+
+    @property
+    def deviations(self) -> Vector:
+        """Return their standard deviations, shape (n,)."""
+        return np.asarray(np.sqrt(np.diag(self.covariance)))
+
+    @property
+    def possible(self) -> Vector:
+        """Return the terms under the condition that none takes less energy than none, (n,)."""
+        possible = self.estimate
+        model = self.start.model
+        for fit, place in zip(self.fits, self._places):
+            own = self.columns[place]
+            bounded = np.array(
+                [model.terms[model.base.independent[k] - model.n_inertial].is_nonnegative
+                 for k in own], dtype=bool,
+            )  # fmt: skip
+            if (possible[place][bounded] < 0.0).any():
+                possible[place] = _conditioned(possible[place], fit.covariance, bounded)
+        return possible
+
+    @property
+    def base(self) -> Vector:
+        """Return all base parameters: the friction as tracked, the bodies of the start."""
+        base: Vector = np.array(self._bodies)
+        base[self.columns] = self.estimate
+        return base
+
+    @property
+    def joint_friction(self) -> dict[str, JointFriction]:
+        """Return the friction of each joint in the terms of the friction file."""
+        named = dict(zip(self.names, self.possible.tolist()))
+        model = self.start.model
+        return {
+            name: joint_friction(name, named, width, [])
+            for name, width in zip(model.robot.v_names, model.velocities)
+        }
+
+    @property
+    def friction_model(self) -> FrictionModel:
+        """Return the friction for commands."""
+        joints = self.joint_friction
+        values = list(joints.values())
+        return FrictionModel(
+            tuple(joints),
+            np.array([joint.viscous for joint in values]),
+            np.array([joint.coulomb_positive for joint in values]),
+            np.array([joint.coulomb_negative for joint in values]),
+            np.array([joint.smoothing_velocity for joint in values]),
+            np.array([joint.backward_viscous for joint in values]),
+        )
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return what makes up the tracker, as arrays."""
+        return {
+            f'{name}/{key}': value
+            for name, fit in zip(self.start.model.robot.v_names, self.fits)
+            for key, value in fit.arrays().items()
+        }
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """
+        Go back to a state.
+
+        Raises
+        ------
+        ConfigurationError
+            If an array makes no sense.
+        DimensionError, NonFiniteError
+            If it is missing, of another size, or not finite.
+
+        """
+        fits = self._fresh_fits()
+        for name, fit in zip(self.start.model.robot.v_names, fits):
+            fit.restore(part_of(state, f'{name}/'))
+        self.fits, self._row = fits, None
+
+
+def _columns_of_joints(start: OnlineStart) -> list[NDArray[np.intp]]:
+    """Return the places of the friction terms of each joint alone among the base parameters."""
+    model = start.model
+    found: list[list[int]] = [[] for _ in range(model.robot.nv)]
+    for place, column in enumerate(model.base.independent):
+        if column < model.n_inertial:
+            continue
+        term = model.terms[column - model.n_inertial]
+        if term.kind in TRACKED and len(term.weights) == 1:
+            found[term.weights[0][0]].append(place)
+    return [np.array(places, dtype=np.intp) for places in found]
+
+
+def _places(of_joint: list[NDArray[np.intp]]) -> list[slice]:
+    ends = np.cumsum([len(columns) for columns in of_joint]).tolist()
+    return [slice(end - len(columns), end) for end, columns in zip(ends, of_joint)]
+
+
+def _body_root(start: OnlineStart, friction: NDArray[np.intp]) -> Matrix:
+    """Return a root of the covariance of all that is not tracked, zero for what is."""
+    covariance = start.covariance.copy()
+    covariance[friction] = 0.0
+    covariance[:, friction] = 0.0
+    sizes, axes = np.linalg.eigh(covariance)
+    return np.ascontiguousarray(axes * np.sqrt(np.maximum(sizes, 0.0)))
+
+
+def _sizes(start: OnlineStart, columns: NDArray[np.intp], share: float) -> Vector:
+    """Return a part of a joint's terms; of small ones half that of its Coulomb level."""
+    model = start.model
+    own = np.sqrt(np.diag(start.covariance)[columns])
+    values = np.abs(start.base[columns])
+    kinds = [model.terms[model.base.independent[k] - model.n_inertial].kind for k in columns]
+    levels = [value for value, kind in zip(values.tolist(), kinds) if kind == 'coulomb']
+    least = [
+        0.0 if kind == 'viscous' else 0.5 * share * max(levels, default=0.0) for kind in kinds
+    ]
+    return np.asarray(np.maximum(3.0 * own, np.maximum(share * values, least)))
+
+
+def _conditioned(values: Vector, covariance: Matrix, bounded: NDArray[np.bool_]) -> Vector:
+    """Return the estimate with what is negative and must not be at zero, the others as then."""
+    zero = np.zeros(len(values), dtype=bool)
+    found: Vector = np.array(values)
+    for _ in range(len(values)):
+        negative = bounded & ~zero & (found < 0.0)
+        if not negative.any():
+            break
+        zero |= negative
+        gain = covariance[np.ix_(~zero, zero)] @ np.linalg.inv(covariance[np.ix_(zero, zero)])
+        found[~zero] = values[~zero] - gain @ values[zero]
+        found[zero] = 0.0
+    return found

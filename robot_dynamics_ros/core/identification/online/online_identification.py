@@ -1,0 +1,411 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+r"""
+All estimation while the robot moves, in order: rows, gate, residuals, trackers.
+
+1. Joint states become rows of the regression (`online_rows`), some tens a second.
+2. For each joint is decided whether its row may be learnt from (`excitation_gate`).
+3. The residual is what the arm and its friction, as they are tracked, do not explain. Whoever
+   looks for other reasons (a payload, a contact, a fault) gets every row, as `explainer`, with
+   what the arm as it was at the start leaves of it: so what is tracked here does not move there.
+4. Rows wait for `patience` before the trackers learn from them, so that a reason has time to be
+   found: while the explainer says ``on_hold`` nothing is learnt, and rows since a change that is
+   none of friction are discarded, as those are that came just before a contact was seen.
+5. `FrictionTracker` follows the friction, `BaseTracker` gathers all base parameters, of joints
+   whose friction is neither on trial nor in doubt. One equation is taken in with each joint state,
+   so that no state costs much more than others.
+
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from math import isfinite
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_dynamics_ros.core.arrays import as_vector, frozen, Vector
+from robot_dynamics_ros.core.exceptions import ConfigurationError
+from robot_dynamics_ros.core.identification.consistent_fit import consistent_fit, ConsistentFit
+from robot_dynamics_ros.core.identification.online.base_tracker import BaseTracker
+from robot_dynamics_ros.core.identification.online.excitation_gate import (
+    ExcitationGate,
+    RowUse,
+    SLOWEST,
+)
+from robot_dynamics_ros.core.identification.online.friction_tracker import (
+    FrictionTracker,
+    MEMORY,
+)
+from robot_dynamics_ros.core.identification.online.joint_friction_fit import FitState
+from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow, OnlineRows
+from robot_dynamics_ros.core.identification.online.online_start import OnlineStart
+from robot_dynamics_ros.core.identification.online.online_state import digests, part_of
+
+BEFORE_CONTACT = 0.2
+"""Rows of this time before a contact was seen may hold it already [s]."""
+
+LONGEST_WAIT = 10.0
+"""Rows that wait longer, because somebody holds them, are dropped [s]."""
+
+
+@dataclass(frozen=True)
+class OnlineSettings:
+    """
+    Choices of the user.
+
+    Attributes
+    ----------
+    cutoff : float
+        Of the rows [Hz].
+    motion_cutoff : float or None
+        Of the filter before [Hz]; None for four times the cutoff.
+    effort_delay : float
+        Efforts are stamped so much too late [s].
+    payload_frame : str or None
+        Link or joint frame that would hold a payload.
+    slowest : float
+        Slower joints are at rest [rad/s | m/s].
+    friction_memory, base_memory : float
+        Seconds of motion after which rows count for a third [s].
+    patience : float
+        How long rows wait before they are learnt from [s].
+
+    """
+
+    cutoff: float = 5.0
+    motion_cutoff: float | None = None
+    effort_delay: float = 0.0
+    payload_frame: str | None = None
+    slowest: float = SLOWEST
+    friction_memory: float = MEMORY
+    base_memory: float = 1800.0
+    patience: float = 0.5
+
+
+class ExplainedChange(Protocol):
+    """A change with its reason."""
+
+    @property
+    def kind(self) -> str:
+        """``friction``, or anything else, which is not for the trackers here."""
+
+    @property
+    def since(self) -> float:
+        """Stamp from which on it is in the rows [s]."""
+
+
+class RowExplanation(Protocol):
+    """What an explainer says after a row."""
+
+    @property
+    def change(self) -> ExplainedChange | None:
+        """A change that has just been explained."""
+
+
+class RowExplainer(Protocol):
+    """Whoever looks for reasons beside friction: a payload, a contact, a fault."""
+
+    @property
+    def on_hold(self) -> bool:
+        """Whether a change is being explained, in which nothing may be learnt."""
+
+    def step(
+        self, row: OnlineRow, residual: Vector, deviation: Vector, use: NDArray[np.bool_]
+    ) -> RowExplanation:
+        """
+        Take in a row.
+
+        The residual is what the arm at the start, without payload, leaves of it, and the deviation
+        that of one row's error [N m | N].
+
+        """
+
+    def effort(self, row: OnlineRow) -> Vector | None:
+        """Return what it explains of the row's effort, shape (nv,) [N m | N]; None for nothing."""
+
+
+class _Waiting(NamedTuple):
+    row: OnlineRow
+    use: NDArray[np.bool_]
+    effort: Vector | None
+
+
+@dataclass(frozen=True, eq=False)
+class OnlineReport:
+    """
+    What came of a row.
+
+    Attributes
+    ----------
+    row : OnlineRow
+    use : RowUse
+        Which joints' equations may be learnt from, and why not.
+    residual : ndarray, shape (nv,)
+        Filtered efforts less those of the arm with its tracked friction, and of what the explainer
+        explains [N m | N].
+    deviation : ndarray, shape (nv,)
+        Standard deviation of the errors of a row at the start [N m | N].
+    changed : ndarray of bool, shape (nv,)
+        Joints whose friction was found to change since the last report.
+
+    """
+
+    row: OnlineRow
+    use: RowUse
+    residual: Vector
+    deviation: Vector
+    changed: NDArray[np.bool_]
+
+
+class OnlineIdentification:
+    """
+    The estimators of a robot.
+
+    Parameters
+    ----------
+    start : OnlineStart
+        What to start from.
+    settings : OnlineSettings, optional
+        Choices.
+    explainer : RowExplainer, optional
+        Whoever looks for reasons beside friction.
+
+    Attributes
+    ----------
+    rows : OnlineRows
+    gate : ExcitationGate
+    friction : FrictionTracker
+    base : BaseTracker
+        The parts.
+    is_frozen : bool
+        While it is set, nothing is learnt, and no estimate changes in any bit.
+    refused : int
+        Joint states with a number that was not finite.
+    digests : dict of str to str
+        What a saved state has to fit, see `online_state`.
+
+    Raises
+    ------
+    ModelError
+        If a joint has several coordinates.
+    UnknownFrameError
+        If the robot has no such frame.
+    ConfigurationError
+        If a setting is out of its range, the model has no friction, or the start makes no sense.
+
+    """
+
+    def __init__(
+        self,
+        start: OnlineStart,
+        settings: OnlineSettings | None = None,
+        explainer: RowExplainer | None = None,
+    ) -> None:
+        settings = settings or OnlineSettings()
+        if not 0.0 <= settings.patience < LONGEST_WAIT:
+            raise ConfigurationError(
+                f'patience is {settings.patience} s, expected 0 to {LONGEST_WAIT}'
+            )
+        self.start = start
+        self.settings = settings
+        self.explainer = explainer
+        self.rows = OnlineRows(
+            start.model, settings.cutoff, settings.payload_frame, settings.effort_delay,
+            motion_cutoff=settings.motion_cutoff,
+        )  # fmt: skip
+        robot = start.model.robot
+        self.gate = ExcitationGate(robot.limits.effort, self.rows.memory, settings.slowest)
+        self.friction = FrictionTracker(start, settings.friction_memory)
+        self.base = BaseTracker(start, settings.base_memory)
+        self.is_frozen = False
+        self.refused = 0
+        self.digests = digests(start, _row_settings(settings))
+        self._nv = robot.nv
+        self._deviation = start.spread
+        self._waiting: deque[_Waiting] = deque()
+        self._one = np.zeros(robot.nv, dtype=bool)
+        self._touched = False
+        self._changed = np.zeros(robot.nv, dtype=bool)
+
+    def step(
+        self, stamp: float, q: Vector, tau: Vector, *, in_contact: bool = False
+    ) -> OnlineReport | None:
+        """
+        Take in a joint state.
+
+        Parameters
+        ----------
+        stamp : float
+            When it was measured [s].
+        q, tau : ndarray, shape (nv,)
+            Positions and efforts; a state with a number that is not finite is left out.
+        in_contact : bool
+            Whether something touches the robot.
+
+        Returns
+        -------
+        report : OnlineReport or None
+            None most of the time: rows come at their own rate.
+
+        Raises
+        ------
+        DimensionError
+            If a vector has another size.
+        NotNumericError
+            If it does not consist of real numbers.
+
+        """
+        q, tau = as_vector('q', q, self._nv), as_vector('tau', tau, self._nv)
+        if not isfinite(float(q.sum() + tau.sum()) + stamp):
+            self.refused += 1
+            return None
+        self._touched |= in_contact
+        self.base.work()
+        self._learn(stamp)
+        row = self.rows.step(stamp, q, tau)
+        return None if row is None else self._report(row)
+
+    def forget_motion(self) -> None:
+        """Begin the filters anew, as when stamps went back; what was learnt stays."""
+        settings = self.settings
+        self.rows = OnlineRows(
+            self.start.model, settings.cutoff, settings.payload_frame, settings.effort_delay,
+            motion_cutoff=settings.motion_cutoff,
+        )  # fmt: skip
+        self._waiting.clear()
+
+    def discard(self, since: float) -> None:
+        """Say that rows since a stamp [s] are of something else: they are not learnt from."""
+        while self._waiting and self._waiting[-1].row.stamp >= since:
+            self._waiting.pop()
+
+    def finish(self) -> None:
+        """Learn from all rows that wait, as at the end of a log."""
+        while self._waiting and not self.is_frozen:
+            self._learn_joint()
+        self.base.finish()
+
+    def consistent_fit(self, prior_weight: float = 1.0) -> ConsistentFit:
+        """
+        Return bodies that can exist and friction that takes energy, of all that was learnt.
+
+        It takes some tenths of a second. The friction is that of its tracker, which follows it;
+        the bodies are the fit to everything.
+
+        Parameters
+        ----------
+        prior_weight : float
+            Of the description, see `consistent_fit`.
+
+        Raises
+        ------
+        ConfigurationError
+            If the weight is not above zero.
+
+        """
+        model = self.start.model
+        found = consistent_fit(model, self.base.fit, prior_weight)
+        parameters = found.parameters.copy()
+        tracked = np.array(model.base.independent)[self.friction.columns]
+        parameters[tracked] = self.friction.possible
+        base = model.base.to_base(parameters)
+        return replace(found, parameters=frozen(parameters), base=frozen(base))
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return what was learnt, as arrays; rows that wait are not in it."""
+        parts = {'friction': self.friction.state(), 'base': self.base.state()}
+        return {f'{name}/{key}': a for name, part in parts.items() for key, a in part.items()}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """
+        Go on from a state, or leave everything as it is.
+
+        Raises
+        ------
+        ConfigurationError
+            If an array is missing or makes no sense.
+        DimensionError, NonFiniteError
+            If it is of another size, or not finite.
+
+        """
+        friction = FrictionTracker(self.start, self.settings.friction_memory)
+        base = BaseTracker(self.start, self.settings.base_memory)
+        friction.restore(part_of(state, 'friction/'))
+        base.restore(part_of(state, 'base/'))
+        self.friction, self.base = friction, base
+        self._waiting.clear()
+
+    def reset(self) -> None:
+        """Begin again at the start."""
+        self.friction = FrictionTracker(self.start, self.settings.friction_memory)
+        self.base = BaseTracker(self.start, self.settings.base_memory)
+        self._waiting.clear()
+
+    def _report(self, row: OnlineRow) -> OnlineReport:
+        residual = row.tau - row.regressor @ self.friction.base
+        use = self.gate.step(row, in_contact=self._touched)
+        if self._touched:
+            self.discard(row.stamp - BEFORE_CONTACT)
+            self._touched = False
+        effort = None
+        if self.explainer is not None:
+            left = row.tau - row.regressor @ self.start.base
+            said = self.explainer.step(row, left, self._deviation, use.use)
+            if said.change is not None and said.change.kind != 'friction':
+                self.discard(said.change.since)
+            effort = self.explainer.effort(row)
+        if use.use.any() and not self.is_frozen:
+            self._waiting.append(_Waiting(row, use.use.copy(), effort))
+        rest = residual if effort is None else residual - effort
+        changed, self._changed = self._changed, np.zeros_like(self._changed)
+        return OnlineReport(row, use, rest, self._deviation, changed)
+
+    def _learn(self, now: float) -> None:
+        """Learn from one joint of the oldest row that has waited long enough."""
+        waiting, due = self._waiting, now - self.settings.patience
+        if not waiting or waiting[0].row.stamp > due:
+            return
+        if self.is_frozen:
+            waiting.clear()
+            return
+        if self.explainer is not None and self.explainer.on_hold:
+            if now - waiting[0].row.stamp > LONGEST_WAIT:
+                waiting.popleft()
+            return
+        self._learn_joint()
+        while len(waiting) > 1 and waiting[1].row.stamp <= due:  # states come slowly
+            self._learn_joint()
+
+    def _learn_joint(self) -> None:
+        row, use, effort = self._waiting[0]
+        joint = int(np.argmax(use))
+        self._one[:] = False
+        self._one[joint] = True
+        use[joint] = False
+        self._changed |= self.friction.step(row, self._one, effort)
+        if self.friction.fits[joint].state is FitState.TRACKING:
+            self.base.step(row, self._one, effort)
+        if not use.any():
+            self._waiting.popleft()
+
+
+def _row_settings(settings: OnlineSettings) -> dict[str, float | str | None]:
+    chosen = asdict(settings)
+    return {key: chosen[key] for key in ('cutoff', 'motion_cutoff', 'effort_delay')}

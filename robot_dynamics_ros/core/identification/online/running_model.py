@@ -1,0 +1,306 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+r"""
+Everything that keeps a robot's model true while it runs, as one object.
+
+1. `EffortSemantics` finds out what the efforts mean. Until it knows, and while something is wrong
+   with them, nothing is learnt.
+2. `OnlineIdentification` makes rows, and follows friction and base parameters.
+3. `PayloadWatch` explains changes and follows the payload, where an identification says how well
+   the arm is known; while a change is being explained, the trackers wait.
+4. `HealthMonitor` compares what is left with what the identification left.
+
+Where nothing was identified, the friction cannot be told from wrong bodies. Then the friction
+tracker begins anew, with the bodies that all efforts show, once every joint has moved for some
+time, and twice more later.
+
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_dynamics_ros.core.arrays import as_finite, Vector
+from robot_dynamics_ros.core.identification.offline_result import OfflineResult
+from robot_dynamics_ros.core.identification.online.arm_errors import parameter_uncertainty
+from robot_dynamics_ros.core.identification.online.change_columns import ChangeColumns
+from robot_dynamics_ros.core.identification.online.change_detection import Change
+from robot_dynamics_ros.core.identification.online.effort_semantics import EffortSemantics
+from robot_dynamics_ros.core.identification.online.friction_tracker import FrictionTracker
+from robot_dynamics_ros.core.identification.online.model_health import HealthMonitor, ModelHealth
+from robot_dynamics_ros.core.identification.online.online_identification import (
+    OnlineIdentification,
+    OnlineReport,
+    OnlineSettings,
+)
+from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow
+from robot_dynamics_ros.core.identification.online.online_start import (
+    OnlineStart,
+    start_of_result,
+)
+from robot_dynamics_ros.core.identification.online.online_state import part_of
+from robot_dynamics_ros.core.identification.online.payload_watch import PayloadWatch, WatchReport
+from robot_dynamics_ros.core.model.payload import Payload
+
+ADOPTIONS = (10.0, 30.0, 90.0)
+"""Motion of every joint after which the friction tracker takes the bodies that were found [s]."""
+
+NOTHING = WatchReport(False, None)
+
+KEPT_CHANGES = 20
+"""Changes that are remembered."""
+
+
+class RunningModel:
+    """
+    Follow the model of a robot.
+
+    Parameters
+    ----------
+    start : OnlineStart or OfflineResult
+        What was identified, or where to begin without.
+    settings : OnlineSettings
+        Choices. Its frame is that of the payload; without one the last body's counts, and no
+        payload is looked for.
+    stated : Payload, optional
+        What is said to be there at the start, in that frame.
+
+    Attributes
+    ----------
+    online : OnlineIdentification
+    semantics : EffortSemantics
+    watch : PayloadWatch or None
+        None where the arm is not known well enough, or no frame was given.
+    changes : deque of Change
+        The last ones that were told.
+
+    Raises
+    ------
+    ModelError
+        If a joint has several coordinates.
+    UnknownFrameError
+        If the robot has no such frame.
+    ConfigurationError
+        If a setting is out of its range, or the start makes no sense.
+
+    """
+
+    def __init__(
+        self,
+        start: OnlineStart | OfflineResult,
+        settings: OnlineSettings,
+        stated: Payload | None = None,
+    ) -> None:
+        found = start if isinstance(start, OfflineResult) else None
+        begun = start_of_result(start) if isinstance(start, OfflineResult) else start
+        model = begun.model
+        frame = settings.payload_frame or model.robot.body_names[-1]
+        self.watch = None
+        if found is not None and settings.payload_frame:
+            unsure = parameter_uncertainty(model, found.parameters) + begun.covariance
+            self.watch = PayloadWatch(
+                model, begun.base, unsure, frame, settings.cutoff, stated
+            )  # fmt: skip
+        self.semantics = EffortSemantics(model.robot, settings.cutoff)
+        self.semantics.carry(stated)
+        self._monitor = HealthMonitor(
+            model.robot.v_names,
+            begun.row_deviations,
+            ChangeColumns(model, begun.base, frame, settings.cutoff),
+        )
+        chosen = replace(settings, payload_frame=frame)
+        self.online = OnlineIdentification(begun, chosen, _Explainer(self))
+        self.changes: deque[Change] = deque(maxlen=KEPT_CHANGES)
+        self._is_open = found is None
+        self._adopted = 0
+        self._told: Change | None = None
+
+    # What the trackers ask, through `_Explainer`.
+
+    @property
+    def on_hold(self) -> bool:
+        """Whether nothing may be learnt now."""
+        held = self.watch is not None and self.watch.on_hold
+        return held or not self.semantics.may_learn
+
+    def effort(self, row: OnlineRow) -> Vector | None:
+        """Return what the payload adds to the row's efforts, shape (nv,); None without one."""
+        return None if self.watch is None else self.watch.effort(row)
+
+    def explain(
+        self, row: OnlineRow, residual: Vector, deviation: Vector, use: NDArray[np.bool_]
+    ) -> WatchReport:
+        """Take in a row for the meaning of the efforts, and for changes."""
+        self.semantics.step(row)
+        if self.watch is None or not self.semantics.may_learn or self.online.is_frozen:
+            return NOTHING
+        report = self.watch.step(row, residual, deviation, use)
+        if report.change is not None:
+            self._told = report.change
+            self.changes.append(report.change)
+            self._monitor.note(report.change)
+            self.semantics.carry(self.watch.payload)
+        return report
+
+    # What a node asks.
+
+    @property
+    def payload(self) -> Payload | None:
+        """Return the payload; None if there is none, or none is looked for."""
+        return None if self.watch is None else self.watch.payload
+
+    @property
+    def is_friction_known(self) -> bool:
+        """Whether the friction is told from the bodies."""
+        return not self._is_open or self._adopted > 0
+
+    @property
+    def refusal(self) -> str:
+        """Return why nothing is learnt, in one sentence; empty if it is."""
+        if self.online.is_frozen:
+            return 'frozen'
+        if self.semantics.faults:
+            return '; '.join(fault.sentence for fault in self.semantics.faults)
+        if not self.semantics.may_learn:
+            return 'it is not known yet what the efforts mean: the robot has to move'
+        if self.watch is not None and self.watch.on_hold:
+            return 'a change is being explained'
+        return ''
+
+    def health(self) -> ModelHealth:
+        """Return how well the model fits now; levels move with each call."""
+        return self._monitor.health()
+
+    def step(
+        self, stamp: float, q: Vector, tau: Vector, *, in_contact: bool = False
+    ) -> tuple[OnlineReport | None, Change | None]:
+        """
+        Take in a joint state; arguments as of `OnlineIdentification.step`.
+
+        Returns
+        -------
+        report : OnlineReport or None
+            Of a row, if it made one.
+        change : Change or None
+            A change that has just been told.
+
+        Raises
+        ------
+        DimensionError
+            If a vector has another size.
+        NotNumericError
+            If it does not consist of real numbers.
+
+        """
+        report = self.online.step(stamp, q, tau, in_contact=in_contact)
+        change, self._told = self._told, None
+        if report is not None:
+            if not self.online.is_frozen:
+                self._monitor.step(report.row, report.residual, report.deviation, report.use.use)
+            self._adopt()
+        return report, change
+
+    def reset(self) -> None:
+        """Begin again at the start."""
+        self.online.reset()
+        self._monitor.reset()
+        self.semantics.reset()
+        self.changes.clear()
+        self._adopted = 0
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return what was learnt, as arrays."""
+        state = self.online.state()
+        state['adopted/count'] = np.array([float(self._adopted)])
+        if self._adopted:
+            begun = self.online.friction.start
+            state['adopted/base'] = np.array(begun.base)
+            state['adopted/covariance'] = np.array(begun.covariance)
+        if self.watch is not None:
+            state.update({f'payload/{key}': value for key, value in self.watch.state().items()})
+        return state
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """
+        Go on from a state.
+
+        Raises
+        ------
+        ConfigurationError
+            If an array is missing or makes no sense.
+        DimensionError, NonFiniteError
+            If it is of another size, or not finite.
+
+        """
+        adopted = part_of(state, 'adopted/')
+        count = as_finite('adopted/count', adopted.get('count', np.zeros(1)), (1,))
+        self.online.restore(state)
+        if count[0]:
+            rank = len(self.online.start.base)
+            begun = replace(
+                self.online.start,
+                base=as_finite('adopted/base', adopted.get('base', ()), (rank,)),
+                covariance=as_finite(
+                    'adopted/covariance', adopted.get('covariance', ()), (rank, rank)
+                ),
+            )
+            self.online.friction = self._tracker(begun)
+            self.online.friction.restore(part_of(state, 'friction/'))
+        self._adopted = int(count[0])
+        if self.watch is not None:
+            self.watch.restore(part_of(state, 'payload/'))
+            self.semantics.carry(self.watch.payload)
+
+    def _adopt(self) -> None:
+        """Let the friction tracker begin with the bodies found, where none were known."""
+        if not self._is_open or self._adopted == len(ADOPTIONS):
+            return
+        base = self.online.base
+        if float(base.seconds.min(initial=np.inf)) < ADOPTIONS[self._adopted]:
+            return
+        self._adopted += 1
+        begun = replace(self.online.start, base=base.estimate, covariance=base.covariance)
+        self.online.friction = self._tracker(begun)
+
+    def _tracker(self, begun: OnlineStart) -> FrictionTracker:
+        return FrictionTracker(begun, self.online.settings.friction_memory)
+
+
+class _Explainer:
+    """What the trackers see of a running model (`RowExplainer`)."""
+
+    def __init__(self, running: RunningModel) -> None:
+        self._running = running
+
+    @property
+    def on_hold(self) -> bool:
+        """Whether nothing may be learnt now."""
+        return self._running.on_hold
+
+    def step(
+        self, row: OnlineRow, residual: Vector, deviation: Vector, use: NDArray[np.bool_]
+    ) -> WatchReport:
+        """Take in a row."""
+        return self._running.explain(row, residual, deviation, use)
+
+    def effort(self, row: OnlineRow) -> Vector | None:
+        """Return what the payload adds to the row's efforts."""
+        return self._running.effort(row)

@@ -1,0 +1,373 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Keep friction, payload and base parameters up to date while the robot moves.
+
+Every joint state goes through the filters of the identification; now and then one becomes an
+equation, from which friction and bodies are learnt where the motion allows it. The estimates go
+out with their variances. Nothing is commanded, and no control node takes an estimate unless its
+own parameters say so.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+import time
+from typing import Any
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import InertiaStamped
+import numpy as np
+from rclpy.subscription import Subscription
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from robot_dynamics_ros.core.arrays import Vector
+from robot_dynamics_ros.core.control.joint_state_buffer import JointStateBuffer, UpdateOutcome
+from robot_dynamics_ros.core.drive.measured_effort import MeasuredEffort
+from robot_dynamics_ros.core.exceptions import OutputError, RobotDynamicsError
+from robot_dynamics_ros.core.identification.online.excitation_gate import RowState
+from robot_dynamics_ros.core.identification.online.friction_terms import friction_terms
+from robot_dynamics_ros.core.identification.online.online_identification import OnlineReport
+from robot_dynamics_ros.core.identification.online.online_result import online_result
+from robot_dynamics_ros.core.identification.online.online_state import (
+    read_state,
+    write_state,
+)
+from robot_dynamics_ros.core.model.payload import Payload
+from robot_dynamics_ros.report.online_results import write_online_results
+from robot_dynamics_ros.ros.cdr import read_command
+from robot_dynamics_ros.ros.conversions import message_from_payload, time_from_seconds
+from robot_dynamics_ros.ros.diagnostics import Changes, Level, Report
+from robot_dynamics_ros.ros.estimate_messages import joint_efforts, named_values
+from robot_dynamics_ros.ros.external_contact import ExternalContact
+from robot_dynamics_ros.ros.identification_services import IdentificationServices
+from robot_dynamics_ros.ros.identification_setup import identification_setup
+from robot_dynamics_ros.ros.node_parameters import IdentificationParameters
+from robot_dynamics_ros.ros.qos import COMMAND_IN, LATCHED, STATE_IN, TORQUES
+from robot_dynamics_ros.ros.robot_node import RobotNode
+from robot_dynamics_ros.ros.robot_source import continuous_joints, description_text, joint_order
+from robot_dynamics_ros.ros.running import run
+from robot_dynamics_ros.ros.serialized import JointStateReader
+from robot_dynamics_ros.ros.timers import steady_timer
+from robot_dynamics_ros.ros.torque_publishers import COMMAND_TOPIC
+from robot_dynamics_ros.ros.torque_report import state_report
+from robot_dynamics_ros.ros.torque_settings import in_model_order
+
+
+class IdentificationNode(RobotNode[IdentificationParameters]):
+    """Publish estimates of friction, payload and base parameters."""
+
+    def __init__(self, name: str = 'identification_node', **options: Any) -> None:
+        super().__init__(name, IdentificationParameters, **options)
+
+    def configure(self) -> None:
+        """
+        Build estimators and topics, and go on from a saved state if it fits.
+
+        Raises
+        ------
+        RobotDynamicsError
+            If a file or a parameter does not fit the robot.
+
+        """
+        parameters, model = self.parameters, self.model
+        self._robot = model.with_payload(None)
+        self._urdf = description_text(parameters, self.description)
+        setup = identification_setup(parameters, self._robot)
+        self.running, self._prior_weight = setup.running, setup.prior_weight
+        self.online = setup.running.online
+        self._offline_error = setup.offline_error
+        self._resumed = self._resume()
+        self._effort = MeasuredEffort(
+            parameters.effort_semantics,
+            model.nv,
+            in_model_order(parameters, model, parameters.torque_constants) or None,
+            in_model_order(parameters, model, parameters.gear_ratios) or None,
+        )
+        self._zero = np.zeros(model.nv)
+        self._last: OnlineReport | None = None
+        self._rows, self._counts = 0, Changes()
+        self._reader = JointStateReader()
+        self.buffer = JointStateBuffer(
+            model.joint_names,
+            continuous=continuous_joints(model),
+            timeout=parameters.state_timeout,
+        )
+        self._make_topics()
+        self.diagnostics.add('identification', self._report_identification)
+        self.diagnostics.add('model health', self._report_health)
+        self.diagnostics.add('joint states', self._report_states)
+
+    def _make_topics(self) -> None:
+        parameters, model = self.parameters, self.model
+        self._command: Vector | None = None
+        self._from_model = [
+            joint_order(parameters, model).index(name) for name in model.joint_names
+        ]
+        self._state_subscription = self.create_subscription(
+            JointState, 'joint_states', self._on_joint_state, STATE_IN, raw=True
+        )
+        self._others = [self._state_subscription]
+        if parameters.effort_source == 'commands':
+            self._others.append(
+                self.create_subscription(
+                    Float64MultiArray, COMMAND_TOPIC, self._on_command, COMMAND_IN, raw=True
+                )
+            )
+        self._contact = ExternalContact(self, self._robot)
+        self._outputs = {
+            name: self.create_publisher(JointState, f'~/{name}', TORQUES)
+            for name in ('friction', 'parameters', 'residual')
+        }
+        self._payload_output = self.create_publisher(InertiaStamped, '~/payload', LATCHED)
+        self._switches = IdentificationServices(self)
+        self._timers_of_node = [
+            steady_timer(self, 1.0 / parameters.publish_rate, self._publish_friction),
+            steady_timer(self, 1.0, self._publish_parameters),
+            steady_timer(self, parameters.state_period, self._keep_state),
+        ]
+
+    def cleanup(self) -> None:
+        """Keep what was learnt, and take away what `configure` built."""
+        self._keep_state()
+        for timer in self._timers_of_node:
+            self.destroy_timer(timer)
+        for subscription in self._others:
+            self.destroy_subscription(subscription)
+        for publisher in self._outputs.values():
+            self.destroy_publisher(publisher)
+        self.destroy_publisher(self._payload_output)
+        self._contact.destroy()
+        self._switches.destroy()
+
+    def deactivate(self) -> None:
+        """Keep what was learnt; withdraw it, since it is no longer kept up to date."""
+        self._outputs['friction'].publish(JointState())
+        self._keep_state()
+
+    @property
+    def direct_subscription(self) -> Subscription | None:
+        """Return that of the joint states."""
+        return self._state_subscription if self.is_configured else None
+
+    # What the services ask for.
+
+    def learn(self, is_on: bool) -> str:
+        """Learn, or keep every estimate as it is, bit by bit."""
+        self.online.is_frozen = not is_on
+        return 'learning' if is_on else 'frozen'
+
+    def begin_again(self) -> str:
+        """Go back to where the node began without a saved state."""
+        self.running.reset()
+        return 'back at the start'
+
+    def save(self) -> str:
+        """
+        Write the files of an identification.
+
+        Raises
+        ------
+        OutputError
+            If there is no place for them, or the model may not be used.
+        UrdfError
+            If the description cannot be rewritten.
+
+        """
+        folder = self.parameters.output_directory
+        if not folder:
+            raise OutputError('output_directory is not set')
+        result = online_result(self.online, self._prior_weight)
+        names = write_online_results(
+            Path(folder).expanduser(),
+            self.online,
+            result,
+            self._urdf,
+            self.running.health(),
+            prior_weight=self._prior_weight,
+            overwrite=self.parameters.overwrite,
+        )
+        return f'{folder}: {", ".join(names)}'
+
+    # From states to estimates.
+
+    def _on_joint_state(self, message: bytes) -> None:
+        reader, now = self._reader, time.monotonic()
+        if not reader.read(message):
+            self.note_malformed()
+            return
+        outcome = self.buffer.update(
+            reader.names, reader.stamp, reader.position, (), reader.effort, now
+        )
+        if not outcome.is_accepted or not self.is_active:
+            return
+        if outcome is UpdateOutcome.TIME_RESET:
+            self.online.forget_motion()
+        effort = self._measured()
+        if effort is None or not self.buffer.is_complete:
+            return
+        tau = self._effort.torque(effort, self._zero)
+        pushed = self._contact.efforts(self.buffer.q, now)
+        report, change = self.running.step(
+            self.buffer.stamp,
+            self.buffer.q,
+            tau if pushed is None else tau + pushed,
+            in_contact=self._contact.is_told(now),
+        )
+        if change is not None:
+            self.get_logger().info(change.sentence)
+        if report is not None:
+            self._take(report)
+
+    def _measured(self) -> Vector | None:
+        """Return the efforts of the joints in the order of the model, if they are known."""
+        if self.parameters.effort_source == 'commands':
+            return self._command
+        return self.buffer.effort if self.buffer.has_effort else None
+
+    def _on_command(self, message: bytes) -> None:
+        try:
+            command = read_command(message)
+        except ValueError:
+            self.note_malformed()
+            return
+        if len(command) == len(self._from_model) and np.isfinite(command).all():
+            self._command = command[self._from_model]
+
+    def _take(self, report: OnlineReport) -> None:
+        self._last, self._rows = report, self._rows + 1
+        stamp = time_from_seconds(max(0.0, report.row.stamp))
+        names = self.model.v_names
+        self._outputs['residual'].publish(joint_efforts(names, report.residual, stamp))
+
+    # From estimates to topics and files.
+
+    def _publish_friction(self) -> None:
+        if not self.is_active or not self._rows or not self.running.is_friction_known:
+            return
+        if self.running.semantics.faults:
+            self._outputs['friction'].publish(JointState())  # withdrawn
+            return
+        found = friction_terms(self.online.friction)
+        self._outputs['friction'].publish(named_values(*found, self._now()))
+
+    def _publish_parameters(self) -> None:
+        if not self.is_active or not self._rows:
+            return
+        self._publish_payload()
+        base, start = self.online.base, self.online.start
+        self._outputs['parameters'].publish(
+            named_values(
+                start.model.base.base_names,
+                base.estimate,
+                base.deviations**2,
+                start.base,
+                self._now(),
+            )
+        )
+
+    def _publish_payload(self) -> None:
+        """Say what the arm carries, again and again, while it is known."""
+        running = self.running
+        if running.watch is None or running.watch.on_hold or running.semantics.faults:
+            return
+        payload = running.payload or Payload(0.0, self.parameters.payload_frame)
+        message = message_from_payload(payload)
+        message.header.stamp = self._now()
+        self._payload_output.publish(message)
+
+    def _now(self) -> Time:
+        return self.get_clock().now().to_msg()
+
+    def _resume(self) -> str:
+        """Go on from the saved state; return what came of it."""
+        path = Path(self.parameters.state_file).expanduser()
+        if not self.parameters.state_file:
+            return 'no state_file'
+        if not path.exists():
+            return 'begun anew: there was no saved state'
+        try:
+            self.running.restore(read_state(path, self.online.digests))
+        except (RobotDynamicsError, OSError) as error:
+            reason = ' '.join(str(error).split())
+            self.get_logger().warning(f'{path}: {reason}')
+            return f'begun anew: {reason}'
+        return 'resumed from the saved state'
+
+    def _keep_state(self) -> None:
+        if not self.parameters.state_file or not self._rows:
+            return
+        try:
+            path = Path(self.parameters.state_file).expanduser()
+            write_state(path, self.running.state(), self.online.digests)
+        except RobotDynamicsError as error:
+            self.get_logger().error(str(error), throttle_duration_sec=60.0)
+
+    def _report_identification(self) -> Report:
+        online, motion = self.online, self.online.rows.motion
+        refusal = self.running.refusal
+        values: dict[str, Any] = {
+            'start': self._resumed,
+            'equations': self._rows,
+            'learning': refusal or 'yes',
+            'gaps': motion.gaps,
+            'stamps refused': motion.refused,
+            'states not finite': online.refused,
+            'wrenches dropped': self._contact.dropped,
+        }
+        if self._last is None:
+            return Report(Level.WARN, 'no equation yet: the filters have to settle', values)
+        for name, state, changes in zip(
+            self.model.v_names, self._last.use.states.tolist(), online.friction.changes.tolist()
+        ):
+            values[f'{name} now'] = RowState(state).name.lower()
+            values[f'{name} friction changes'] = changes
+        if self.running.changes:
+            values['last change'] = self.running.changes[-1].sentence
+        if self.running.semantics.faults:
+            return Report(Level.ERROR, f'nothing is learnt: {refusal}', values)
+        return Report(Level.OK, refusal or 'learning', values)
+
+    def _report_health(self) -> Report:
+        health = self.running.health()
+        values: dict[str, Any] = {}
+        if self._offline_error is not None:
+            values['relative error offline'] = self._offline_error
+        for joint in health.joints:
+            values[f'{joint.joint} residual rms [N m | N]'] = joint.rms
+            values[f'{joint.joint} over normal'] = joint.ratio
+            if joint.cause:
+                values[f'{joint.joint} likely cause'] = joint.cause
+        level = {'ok': Level.OK, 'watch': Level.WARN, 'alarm': Level.ERROR}[health.level]
+        return Report(level, health.sentence, values)
+
+    def _report_states(self) -> Report:
+        silent = self.buffer.silent_joints(time.monotonic(), self.parameters.state_timeout)
+        report = state_report(self.buffer, self._counts, silent, self._effort)
+        if report.level is Level.OK and self._measured() is None:
+            return Report(Level.ERROR, 'the joint states have no efforts', report.values)
+        return report
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the node."""
+    run(IdentificationNode, args)
+
+
+if __name__ == '__main__':
+    main()

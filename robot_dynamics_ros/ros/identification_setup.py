@@ -1,0 +1,110 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""From parameters to an online identification."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_dynamics_ros.core.identification.identification_model import identification_model
+from robot_dynamics_ros.core.identification.joint_columns import ModelStructure
+from robot_dynamics_ros.core.identification.offline_result import (
+    OfflineResult,
+    read_offline_result,
+)
+from robot_dynamics_ros.core.identification.online.online_identification import OnlineSettings
+from robot_dynamics_ros.core.identification.online.online_result import PRIOR_WEIGHT
+from robot_dynamics_ros.core.identification.online.online_start import (
+    OnlineStart,
+    start_of_description,
+)
+from robot_dynamics_ros.core.identification.online.running_model import RunningModel
+from robot_dynamics_ros.core.model.robot_model import RobotModel
+from robot_dynamics_ros.ros.node_parameters import IdentificationParameters
+from robot_dynamics_ros.ros.robot_source import payload_of, resolved_path
+
+CUTOFF = 5.0
+"""Of the filter, where no report says another one [Hz]."""
+
+
+class IdentificationSetup(NamedTuple):
+    """
+    What a node identifies with.
+
+    Attributes
+    ----------
+    running : RunningModel
+    prior_weight : float
+        Of the description in the consistent fit.
+    offline_error : float or None
+        Relative error of the offline model on data that it did not see.
+
+    """
+
+    running: RunningModel
+    prior_weight: float
+    offline_error: float | None
+
+
+def identification_setup(
+    parameters: IdentificationParameters, robot: RobotModel
+) -> IdentificationSetup:
+    """
+    Build what the parameters ask for.
+
+    Parameters
+    ----------
+    parameters : IdentificationParameters
+        Of the node.
+    robot : RobotModel
+        Without payload.
+
+    Raises
+    ------
+    ConfigurationError
+        If the report cannot be read or is of another robot, or a value is out of its range.
+    ModelError
+        If a joint has several coordinates, or no body can have the payload's inertia.
+    UnknownFrameError
+        If the robot has no such frame for a payload.
+
+    """
+    offline: OfflineResult | None = None
+    if parameters.offline_report:
+        offline = read_offline_result(resolved_path(parameters.offline_report), robot)
+    delay = 0.0 if offline is None else offline.effort_delay
+    settings = OnlineSettings(
+        cutoff=parameters.cutoff or (CUTOFF if offline is None else offline.cutoff),
+        motion_cutoff=None if offline is None or parameters.cutoff else offline.motion_cutoff,
+        effort_delay=parameters.effort_delay + delay,
+        payload_frame=parameters.payload_frame or None,
+        slowest=parameters.standstill,
+        friction_memory=parameters.friction_memory,
+        base_memory=parameters.base_memory,
+    )
+    start = _start(parameters, robot) if offline is None else offline
+    return IdentificationSetup(
+        RunningModel(start, settings, payload_of(parameters)),
+        PRIOR_WEIGHT if offline is None else offline.prior_weight,
+        offline.relative_error if offline is not None and offline.is_held_out else None,
+    )
+
+
+def _start(parameters: IdentificationParameters, robot: RobotModel) -> OnlineStart:
+    structure = ModelStructure(friction=parameters.friction_form)
+    widths = tuple(np.full(robot.nv, parameters.smoothing_velocity).tolist())
+    return start_of_description(identification_model(robot, structure, widths))

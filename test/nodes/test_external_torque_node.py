@@ -1,0 +1,230 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from geometry_msgs.msg import WrenchStamped
+import numpy as np
+import pytest
+from rclpy.parameter import Parameter
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+from std_srvs.srv import SetBool
+
+from robot_dynamics_ros.core.drive.measured_effort import MeasuredEffort
+from robot_dynamics_ros.core.dynamics import frame_jacobian, generalized_gravity
+from robot_dynamics_ros.core.external_torque.contact_monitor import ContactMonitor
+from robot_dynamics_ros.core.external_torque.contact_thresholds import ContactThresholds
+from robot_dynamics_ros.core.external_torque.momentum_balance import MomentumBalance
+from robot_dynamics_ros.core.external_torque.momentum_observer import MomentumObserver
+from robot_dynamics_ros.core.model import load_urdf
+from robot_dynamics_ros.nodes.external_torque_node import ExternalTorqueNode
+from robot_dynamics_ros.resources import urdf_path
+from ros_graph import Graph, joint_state, Statuses
+
+NAMES = [f'joint_{i}' for i in range(1, 7)]
+Q = np.array([0.4, 0.8, -1.1, 0.5, 0.9, 0.2])
+BASIC: dict[str, Any] = {
+    'robot_description_file': 'package://robot_dynamics_ros/urdf/es5.urdf.xacro',
+    'autostart': True,
+    'crosscheck': False,
+    'effort_semantics': 'torque',
+    'frame': 'tool0',
+}
+WRENCH = np.array([12.0, -5.0, 8.0, 0.3, 0.4, -0.2])
+
+
+@pytest.fixture(scope='module', autouse=True)
+def compiled_kernels_of_the_monitor() -> None:
+    """Before any deadline runs."""
+    model = load_urdf(urdf_path('es5.urdf.xacro'))
+    observer = MomentumObserver(MomentumBalance(model))
+    watch = ContactMonitor(observer, MeasuredEffort('torque', 6), frame='tool0')
+    watch.step(0.0, Q, np.zeros(6), np.zeros(6))
+    watch.contact_link()
+
+
+class Robot:
+    """An arm that stands in a pose and reports an effort, with stamps of its own."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.model = load_urdf(urdf_path('es5.urdf.xacro'))
+        self.publisher = graph.probe.create_publisher(
+            JointState, 'joint_states', qos_profile_sensor_data
+        )
+        self.time = 1000.0
+        self.push = np.zeros(6)
+
+    def tell(self, effort: Any = None, names: list[str] = NAMES, velocity: Any = None) -> None:
+        """Send one state; external torques take the place of drives."""
+        self.time += 1e-3
+        n = len(names)
+        if effort is None:
+            effort = (generalized_gravity(self.model, Q) - self.push)[:n]
+        velocity = np.zeros(n) if velocity is None else velocity
+        self.publisher.publish(joint_state(names, Q[:n], velocity, effort, self.time))
+
+    def tell_many(self, node: Any, count: int) -> None:
+        """Send states, each when the last one has been taken."""
+        for _ in range(count):
+            before = node.buffer.counters['accepted']
+            self.tell()
+            taken = self.graph.spin_until(
+                lambda before=before: node.buffer.counters['accepted'] > before
+            )
+            assert taken
+
+
+def started(graph: Graph, **parameters: Any) -> tuple[Any, Robot]:
+    node = graph.add(ExternalTorqueNode, **{**BASIC, **parameters})
+    robot = Robot(graph)
+    assert graph.spin_until(lambda: node.is_active)
+    assert graph.matched(robot.publisher)
+    return node, robot
+
+
+def nanoseconds(message: JointState) -> int:
+    return int(message.header.stamp.sec * 10**9 + message.header.stamp.nanosec)
+
+
+def written(path: Path) -> Path:
+    ContactThresholds(tuple(NAMES), np.full(6, 0.4), np.full(6, 50.0)).write(path)
+    return path
+
+
+def test_torques_wrench_and_contact_of_a_push(graph: Graph, tmp_path: Path) -> None:
+    torques = graph.collect(JointState, '/external_torque_node/external_torques')
+    wrenches = graph.collect(WrenchStamped, '/external_torque_node/wrench')
+    contacts = graph.collect(Bool, '/external_torque_node/contact')
+    statuses = Statuses(graph)
+    file = written(tmp_path / 'thresholds.yaml')
+    node, robot = started(graph, thresholds_file=str(file), smallest_lever=0.001)
+    robot.tell_many(node, 90)
+    assert not torques  # the observer has not settled
+    robot.tell_many(node, 30)
+    assert graph.spin_until(lambda: torques and wrenches and contacts)
+    assert not contacts[-1].data
+    np.testing.assert_allclose(torques[-1].effort, 0.0, atol=1e-9)
+    assert list(torques[-1].name) == NAMES
+
+    expected = frame_jacobian(robot.model, Q, 'tool0').T @ WRENCH
+    robot.push = expected
+    robot.tell_many(node, 20)
+    assert graph.spin_until(lambda: contacts[-1].data)
+    assert graph.spin_until(lambda: statuses.message('contact').startswith('contact, found at'))
+    assert statuses.values('contact')['link']
+    robot.tell_many(node, 400)
+    stamp = torques[-1].header.stamp
+    assert graph.spin_until(lambda: wrenches[-1].header.stamp == torques[-1].header.stamp)
+    assert stamp.sec >= 1000  # that of the state
+    # twelve time constants of 1/30 s
+    np.testing.assert_allclose(torques[-1].effort, expected, atol=1e-3)
+    assert wrenches[-1].header.frame_id == 'tool0'
+    wrench = wrenches[-1].wrench
+    found = [wrench.force.x, wrench.force.y, wrench.force.z]
+    found += [wrench.torque.x, wrench.torque.y, wrench.torque.z]
+    np.testing.assert_allclose(found, WRENCH, rtol=0.01, atol=0.01)
+
+
+def test_bad_states_are_counted_and_make_no_number(graph: Graph) -> None:
+    torques = graph.collect(JointState, '/external_torque_node/external_torques')
+    contacts = graph.collect(Bool, '/external_torque_node/contact')
+    statuses = Statuses(graph)
+    node, robot = started(graph)
+    for kind, bad in (
+        ('without effort', {'effort': ()}),
+        ('without effort', {'effort': np.full(6, np.nan)}),
+        ('incomplete', {'names': NAMES[:4]}),
+    ):
+        before = node.dropped[kind]
+        robot.tell(**bad)
+        assert graph.spin_until(lambda kind=kind, before=before: node.dropped[kind] > before)
+    node.diagnostics.publish()
+    assert graph.spin_until(lambda: statuses.values('joint states').get('incomplete') == '1')
+    robot.tell_many(node, 120)
+    newest = round(robot.time * 1e9)
+    assert graph.spin_until(lambda: torques and nanoseconds(torques[-1]) == newest)
+    restarts = node.monitor.observer.balance.restarts
+    count = len(torques)
+    robot.time += 1.0  # a gap: afresh, and no number until it has settled
+    robot.tell_many(node, 90)
+    assert node.monitor.observer.balance.restarts == restarts + 1
+    assert len(torques) == count
+    assert not contacts  # without thresholds nobody says that there is none
+    node.diagnostics.publish()
+    assert graph.spin_until(lambda: 'no thresholds' in statuses.message('contact'))
+    assert graph.spin_until(lambda: 'no fresh state' in statuses.message('joint states'))
+    assert not node.monitor.detector.is_ready  # what was found is not kept
+
+
+def test_learning_is_refused_with_reasons(graph: Graph, tmp_path: Path) -> None:
+    file = written(tmp_path / 'thresholds.yaml')
+    text = file.read_text()
+    node, robot = started(graph, thresholds_file=str(file))
+    client = graph.probe.create_client(SetBool, '/external_torque_node/learn')
+    answer = graph.call(client, SetBool.Request(data=False))
+    assert not answer.success and 'no thresholds are being learnt' in answer.message
+    answer = graph.call(client, SetBool.Request(data=True))
+    assert not answer.success and 'overwrite_thresholds' in answer.message
+    file.unlink()
+    assert graph.call(client, SetBool.Request(data=True)).success
+    assert not node.monitor.has_thresholds
+    robot.tell_many(node, 5)
+    answer = graph.call(client, SetBool.Request(data=False))
+    assert not answer.success and 'expected 10 s or more' in answer.message
+    assert not file.exists()
+    # once there has been enough of a lesson
+    learner = node.monitor.learner
+    learner.duration = 60.0
+    learner._moving += 60.0
+    answer = graph.call(client, SetBool.Request(data=False))
+    assert answer.success and str(file) in answer.message
+    assert file.read_text() != text
+    assert node.monitor.has_thresholds
+
+
+def test_configuration_that_does_not_fit_is_refused(graph: Graph, tmp_path: Path) -> None:
+    broken = tmp_path / 'thresholds.yaml'
+    broken.write_text('contact_thresholds: {joint_1: {change: 1.0, level: -2.0}}')
+    for name, change in (
+        ('a', {'gravity_compensated_by_hardware': True}),
+        ('b', {'frame': 'hand'}),
+        ('c', {'frame': 'base_link'}),
+        ('d', {'effort_semantics': 'current'}),
+        ('e', {'thresholds_file': str(broken)}),
+        ('f', {'effort_signs': [1.0, 1.0, 1.0, 1.0, 1.0, 0.5]}),
+        ('g', {'observer_gain': [1.0, 2.0]}),
+    ):
+        node = graph.add(ExternalTorqueNode, node={'namespace': name}, **{**BASIC, **change})
+        assert graph.spin_until(lambda node=node: node.is_finished), name
+        assert node.exit_code == 1 and not node.is_configured
+
+
+def test_payload_changes_live(graph: Graph) -> None:
+    node, robot = started(graph)
+    robot.tell_many(node, 120)
+    result = node.set_parameters_atomically(
+        [Parameter('payload.mass', value=2.0), Parameter('payload.frame', value='tool0')]
+    )
+    assert result.successful
+    robot.tell_many(node, 500)
+    heavy = generalized_gravity(node.model, Q) - generalized_gravity(robot.model, Q)
+    assert np.abs(heavy).max() > 5.0
+    # what should be carried and is not looks like a hand that holds it
+    np.testing.assert_allclose(node.monitor.observer.tau_ext, heavy, atol=1e-2)

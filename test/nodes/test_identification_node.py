@@ -1,0 +1,277 @@
+# Copyright 2026 robot_dynamics_ros contributors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""identification_node in a graph: what it learns, keeps, writes, withdraws and refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from rclpy.lifecycle import TransitionCallbackReturn
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+from std_srvs.srv import Trigger
+
+from identification_scenes import dry_friction, simulated_log, SimulatedLog
+from robot_dynamics_ros.bags.writing import BagWriter
+from robot_dynamics_ros.core.dynamics import generalized_gravity
+from robot_dynamics_ros.core.friction.friction_model import FrictionModel
+from robot_dynamics_ros.core.identification.offline_result import read_offline_result
+from robot_dynamics_ros.core.identification.online.excitation_gate import RowState
+from robot_dynamics_ros.core.model.urdf import load_urdf
+from robot_dynamics_ros.nodes.identification_node import IdentificationNode
+from robot_dynamics_ros.tools.cli import main
+from ros_graph import Graph, joint_state, Statuses
+
+ARM = """<robot name="arm"><link name="base"/>
+  <link name="l1"><inertial><origin xyz="0.25 0.05 0.1"/><mass value="{mass}"/>
+    <inertia ixx="0.02" iyy="0.06" izz="0.05" ixy="0" ixz="0.001" iyz="0"/></inertial></link>
+  <link name="l2"><inertial><origin xyz="0.2 0.0 0.02"/><mass value="2.0"/>
+    <inertia ixx="0.01" iyy="0.03" izz="0.03" ixy="0" ixz="0" iyz="0.001"/></inertial></link>
+  <joint name="shoulder" type="revolute"><parent link="base"/><child link="l1"/>
+    <axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="100" velocity="5"/></joint>
+  <joint name="elbow" type="revolute"><parent link="l1"/><child link="l2"/>
+    <origin xyz="0.5 0 0"/><axis xyz="0 0 1"/>
+    <limit lower="-3" upper="3" effort="50" velocity="5"/></joint>
+</robot>"""
+JOINTS = ['shoulder', 'elbow']
+NODE = '/identification_node'
+VISCOUS, COULOMB = np.array([1.5, 0.8]), np.array([2.0, 1.0])
+
+
+@pytest.fixture(scope='module')
+def log() -> SimulatedLog:
+    """Return a log of the arm with a first link that is heavier than the description says."""
+    robot = load_urdf(ARM.format(mass=3.5))
+    friction = dry_friction(robot, VISCOUS, COULOMB)
+    exact = simulated_log(robot, friction, 30.0, rate=200.0, size=1.2)
+    return exact.with_noise(np.random.default_rng(0), 1e-5, 1e-3, np.array([0.3, 0.1]))
+
+
+@pytest.fixture(scope='module')
+def report(log: SimulatedLog, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the report of an identification of the same arm with another friction."""
+    folder = tmp_path_factory.mktemp('offline')
+    (folder / 'arm.urdf').write_text(ARM.format(mass=3.0))
+    robot = load_urdf(ARM.format(mass=3.5))
+    friction = dry_friction(robot, VISCOUS, 0.7 * COULOMB)
+    before = simulated_log(robot, friction, 16.0, rate=200.0, size=1.2, seed=1)
+    before = before.with_noise(np.random.default_rng(1), 1e-5, 1e-3, np.array([0.3, 0.1]))
+    with BagWriter(folder / 'bag') as bag:
+        for t, *state in zip(before.stamps, before.position, before.velocity, before.effort):
+            stamp = 1_700_000_000_000_000_000 + round(float(t) * 1e9)
+            bag.write_joint_state('/joint_states', stamp, tuple(JOINTS), *state)
+    command = ['identify', folder / 'bag', '--urdf', folder / 'arm.urdf', '--output']
+    assert main([*map(str, command), str(folder / 'found')]) == 0
+    return folder / 'found' / 'report.json'
+
+
+@pytest.fixture
+def urdf(tmp_path: Path) -> Path:
+    path = tmp_path / 'arm.urdf'
+    path.write_text(ARM.format(mass=3.0))
+    return path
+
+
+class Bench:
+    """A node, and the topics around it."""
+
+    def __init__(self, graph: Graph, urdf: Path, **parameters: Any) -> None:
+        self.graph = graph
+        self.statuses = Statuses(graph)
+        self.node = graph.add(
+            IdentificationNode,
+            **{
+                'robot_description_file': str(urdf),
+                'effort_semantics': 'torque',
+                'autostart': True,
+                'crosscheck': False,
+                'publish_rate': 20.0,
+                **parameters,
+            },
+        )
+        self.states = graph.probe.create_publisher(JointState, 'joint_states', 1)
+        self.friction = graph.collect(JointState, f'{NODE}/friction')
+        self.residual = graph.collect(JointState, f'{NODE}/residual')
+        assert graph.spin_until(lambda: self.node.is_active, 120.0)  # it may have to compile
+        assert graph.matched(self.states)
+
+    def play(self, log: SimulatedLog, seconds: float = np.inf, *, sign: float = 1.0) -> None:
+        """Send a log as fast as the node takes it."""
+        for t, q, tau in zip(log.stamps, log.position, log.effort):
+            if t > seconds:
+                return
+            before = self.node.buffer.counters['accepted']
+            self.states.publish(joint_state(JOINTS, q, (), sign * tau, 1000.0 + float(t)))
+            end = time.monotonic() + 1.0
+            while self.node.buffer.counters['accepted'] == before and time.monotonic() < end:
+                self.graph.executor.spin_once(timeout_sec=0.05)
+
+    def began(self) -> str:
+        self.graph.spin_for(1.2)
+        return str(self.statuses.values('identification')['start'])
+
+    def call(self, name: str) -> Any:
+        client = self.graph.probe.create_client(Trigger, f'{NODE}/{name}')
+        return self.graph.call(client, Trigger.Request())
+
+    def values(self) -> dict[str, tuple[float, float]]:
+        """Return value and deviation of each friction term in the next message."""
+        self.friction.clear()
+        assert self.graph.spin_until(lambda: self.friction)
+        last = self.friction[-1]
+        return dict(zip(last.name, zip(last.position, np.sqrt(last.effort))))
+
+
+def test_friction_is_learnt_saved_and_read_by_the_controllers(
+    graph: Graph, urdf: Path, log: SimulatedLog, tmp_path: Path
+) -> None:
+    bench = Bench(graph, urdf, output_directory=str(tmp_path / 'found'))
+    assert graph.spin_until(lambda: 'no equation yet' in bench.statuses.message('identification'))
+    bench.play(log)
+    for name, truth in zip(JOINTS, zip(VISCOUS, COULOMB)):
+        found = bench.values()
+        # One Coulomb level and a smooth sign against friction that sticks: some per cent.
+        assert abs(found[f'{name}/viscous'][0] - truth[0]) < 0.15 * truth[0]
+        assert abs(found[f'{name}/coulomb_positive'][0] - truth[1]) < 0.15 * truth[1]
+        assert 0.0 < found[f'{name}/coulomb_positive'][1] < 0.25 * truth[1]
+    assert graph.spin_until(lambda: bench.residual)
+    answer = bench.call('save')
+    assert answer.success, answer.message
+    assert 'friction.yaml, identified.urdf, report.json' in answer.message
+    friction = FrictionModel.from_file(tmp_path / 'found' / 'friction.yaml', JOINTS)
+    np.testing.assert_allclose(friction.coulomb_positive, COULOMB, rtol=0.15)
+    # The first link is heavier than the description says: of the error of gravity little is left.
+    written, stated = load_urdf(tmp_path / 'found' / 'identified.urdf'), load_urdf(urdf)
+    truth = load_urdf(ARM.format(mass=3.5))
+    poses = np.random.default_rng(0).uniform(-3.0, 3.0, (50, 2))
+    true, learnt, described = (
+        np.array([generalized_gravity(robot, q) for q in poses])
+        for robot in (truth, written, stated)
+    )
+    assert np.linalg.norm(learnt - true) < 0.3 * np.linalg.norm(described - true)
+    begun = read_offline_result(tmp_path / 'found' / 'report.json', stated)
+    assert np.linalg.eigvalsh(begun.covariance)[0] > 0.0
+    again = bench.call('save')
+    assert not again.success
+    assert 'found' in again.message, 'nothing is overwritten without being told to'
+
+
+def test_frozen_estimates_do_not_change_in_any_bit(
+    graph: Graph, urdf: Path, log: SimulatedLog, report: Path
+) -> None:
+    bench = Bench(graph, urdf, offline_report=str(report))
+    bench.play(log, 4.0)
+    assert bench.call('freeze').message == 'frozen'
+    before = bench.values()
+    bench.play(log.part(4.0, 8.0))
+    assert bench.values() == before
+    assert bench.call('start').success
+    bench.play(log.part(8.0, 12.0))
+    assert bench.values() != before
+    assert bench.call('reset').success
+    start = bench.friction[-1].velocity
+    assert [value for value, _ in bench.values().values()] == pytest.approx(list(start))
+
+
+def test_contact_keeps_what_comes_with_it_from_being_learnt(
+    graph: Graph, urdf: Path, log: SimulatedLog, report: Path
+) -> None:
+    bench = Bench(graph, urdf, offline_report=str(report))
+    touch = graph.probe.create_publisher(Bool, f'{NODE}/contact', 1)
+    assert graph.matched(touch)
+    bench.play(log, 9.0)
+    assert bench.node.running.refusal == ''
+    timer = graph.probe.create_timer(0.02, lambda: touch.publish(Bool(data=True)))
+    graph.spin_for(0.2)
+    bench.play(log.part(9.0, 11.0))  # what came before the contact is still learnt from
+    before = bench.values()
+    bench.play(log.part(11.0, 14.0))
+    assert bench.node._last.use.states.tolist() == [RowState.CONTACT] * 2
+    assert bench.values() == before
+    graph.probe.destroy_timer(timer)
+    graph.spin_for(0.5)
+    bench.play(log.part(14.0, 17.0))
+    assert bench.values() != before
+
+
+def test_state_is_kept_over_a_restart_and_refused_for_another_robot(
+    graph: Graph, urdf: Path, log: SimulatedLog, report: Path, tmp_path: Path
+) -> None:
+    state = str(tmp_path / 'state.npz')
+    bench = Bench(graph, urdf, state_file=state, offline_report=str(report))
+    assert bench.began() == 'begun anew: there was no saved state'
+    bench.play(log, 8.0)
+    learnt = bench.values()
+    assert bench.node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+    assert graph.spin_until(lambda: bench.friction and not bench.friction[-1].name), 'withdrawn'
+    assert bench.node.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
+    assert bench.node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+    assert bench.node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+    assert bench.began() == 'resumed from the saved state'
+    still = 0.0 * log.position[:300]
+    bench.play(SimulatedLog(log.stamps[:300] + 50.0, still, still, log.effort[:300]))
+    assert bench.values() == learnt, 'at rest nothing is learnt'
+    bench.node.trigger_deactivate()
+    bench.node.trigger_cleanup()
+    urdf.write_text(ARM.format(mass=9.0))
+    assert bench.node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+    assert 'robot' in bench.node._resumed
+    assert bench.node._resumed.startswith('begun anew: ')
+
+
+def test_bad_states_are_dropped_and_the_node_lives(
+    graph: Graph, urdf: Path, log: SimulatedLog, report: Path
+) -> None:
+    bench = Bench(graph, urdf, offline_report=str(report))
+    bench.play(log, 2.0)
+    for message in (
+        joint_state(JOINTS, [np.nan, 0.0], (), [0.0, 0.0], 1002.1),
+        joint_state(JOINTS, [0.0, 0.0], (), [np.inf, 0.0], 1002.2),
+        joint_state(JOINTS, [0.0, 0.0], (), (), 1002.3),
+        b'\x00\x01\x00\x00garbage',
+    ):
+        bench.states.publish(message)
+        graph.spin_for(0.05)
+    bench.play(log.part(2.5, 5.0))
+    assert all(np.isfinite(bench.values()[name]).all() for name in bench.values())
+    assert all(np.isfinite(message.effort).all() for message in bench.residual)
+
+
+@pytest.mark.parametrize(
+    ('name', 'value', 'reason'),
+    [
+        ('effort_semantics', 'gravity_compensated', 'have the driver publish the whole torque'),
+        ('effort_semantics', 'current', 'needs torque_constants'),
+        ('offline_report', '/nowhere/report.json', "no file '/nowhere/report.json'"),
+    ],
+)
+def test_senseless_parameters_are_refused(
+    graph: Graph, urdf: Path, name: str, value: str, reason: str, capfd: Any
+) -> None:
+    node = graph.add(
+        IdentificationNode,
+        **{
+            'robot_description_file': str(urdf),
+            'effort_semantics': 'torque',
+            'crosscheck': False,
+            name: value,
+        },
+    )
+    assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+    assert reason in capfd.readouterr().err
