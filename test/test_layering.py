@@ -49,8 +49,8 @@ CORE_LEVELS = [
     {'model'},
     {'dynamics'},
     {'friction', 'trajectory', 'signals', 'drive', 'symbolic'},
-    {'contact'},
-    {'simulation', 'control', 'identification', 'log_health', 'external_torque'},
+    {'contact', 'log_health'},
+    {'simulation', 'control', 'identification', 'external_torque'},
     {'excitation'},
 ]
 """Folders of core from the bottom up: each may import itself and what lies below its level."""

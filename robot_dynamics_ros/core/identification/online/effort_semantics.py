@@ -248,6 +248,13 @@ class EffortSemantics:
         for kind, joints in found.items():
             if joints:
                 seen[kind] = tuple(joints), self._seen.get(kind, ((), 0))[1] + 1
+        right = {v.match.joint for v in verdicts if _is_right(v)}
+        for fault in self.faults:
+            # What was told stays until it is known to be right: not to see it is not enough.
+            timed = fault.kind == 'late' and self.delay is None
+            still = tuple(joint for joint in fault.joints if joint not in right)
+            if fault.kind not in seen and (timed or (still and fault.kind != 'late')):
+                seen[fault.kind] = fault.joints if timed else still, TURNS
         self._seen = seen
         gains = {v.match.joint: v.gain for v in verdicts}
         self.faults = tuple(
@@ -325,6 +332,10 @@ def _delayed(sums: Matrix, delay: float) -> tuple[Matrix, Matrix, Vector, Vector
     right = sums[:, :c, e] - delay * sums[:, c:e, e]
     square = sums[:, e, e]
     return gram, right, square, square - sums[:, 4, e] ** 2
+
+
+def _is_right(verdict: JointVerdict) -> bool:
+    return verdict.meaning == 'torque' and verdict.sign == 'as the model'
 
 
 def _model_share(sums: Matrix, match: TorqueMatch) -> float:

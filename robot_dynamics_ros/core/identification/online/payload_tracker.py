@@ -33,6 +33,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,16 +102,22 @@ class PayloadEstimate:
         About the frame's origin, as everywhere.
     covariance : ndarray, shape (10, 10)
         Of these.
-    deviation : ndarray, shape (10,)
-        Standard deviations of mass, centre of mass and inertia about it, in the order of
-        `payload_fit.QUANTITIES` [kg, m, kg m^2].
 
     """
 
     payload: Payload
     parameters: Vector
     covariance: Matrix
-    deviation: Vector
+
+    @cached_property
+    def deviation(self) -> Vector:
+        """
+        Return standard deviations of mass, centre of mass and inertia about it, shape (10,).
+
+        In the order of `payload_fit.QUANTITIES` [kg, m, kg m^2].
+
+        """
+        return frozen(quantity_deviation(self.parameters, self.covariance))
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,7 +349,6 @@ class PayloadTracker:
             Payload(inertial.mass, self.frame, inertial.com, inertial.inertia),
             frozen(parameters),
             frozen(covariance),
-            frozen(quantity_deviation(parameters, covariance)),
         )
         if self._prior[0] == PRIOR_MASS or abs(np.log(parameters[0] / self._prior[0])) > 0.3:
             self._prior = self._prior * (parameters[0] / self._prior[0])
