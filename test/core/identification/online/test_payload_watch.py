@@ -46,9 +46,7 @@ def new_watch(seed: int = SEED, stated: Payload | None = None) -> PayloadWatch:
     return PayloadWatch(watched_model(), base, covariance, 'flange', 5.0, stated)
 
 
-def watch_rows(
-    rows: list[WatchedRow], seed: int = SEED, stated: Payload | None = None
-) -> Watched:
+def watch_rows(rows: list[WatchedRow], seed: int = SEED, stated: Payload | None = None) -> Watched:
     base, _ = identified(seed)
     watch = new_watch(seed, stated)
     changes, holds, estimates = [], [], []
