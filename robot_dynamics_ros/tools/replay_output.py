@@ -94,11 +94,16 @@ class ReplayRun:
                 f'{left_out} samples next to ends and gaps, where the acceleration is not known, '
                 'are not compared'
             )
-        if motion.velocity_disagreement is not None and motion.velocity_source != 'measured':
-            notes.append(
-                'the measured velocity differs from the derivative of the position by '
-                f'{format_percent(motion.velocity_disagreement)} and is not used'
+        if motion.velocity_disagreements is not None:
+            columns = zip(
+                self.replay.joint_names, motion.uses_measured, motion.velocity_disagreements
             )
+            notes += [
+                f'the measured velocity of {joint} differs from the derivative of the position by '
+                f'{format_percent(apart)} and is not used'
+                for joint, is_used, apart in columns
+                if not is_used
+            ]
         comparison = self.replay.comparison(self.since)
         for error in comparison.joints if comparison is not None else ():
             if error.relative is not None and error.relative > SUSPICIOUS:

@@ -30,7 +30,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -48,14 +48,14 @@ MOST_ROWS = 5000
 
 
 def effort_delay(
-    rows: Sequence[RegressionRows], weights: Vector, largest: float = LARGEST_DELAY
+    rows: Iterable[RegressionRows], weights: Vector, largest: float = LARGEST_DELAY
 ) -> tuple[float, float]:
     """
     Estimate the delay of the efforts, and what it costs.
 
     Parameters
     ----------
-    rows : sequence of RegressionRows
+    rows : iterable of RegressionRows
         The regression, filtered on both sides, in the order of time.
     weights : ndarray, shape (nv,)
         Weight of each joint, one over the standard deviation of its errors.
@@ -74,11 +74,13 @@ def effort_delay(
     total = np.zeros(CANDIDATES)
     kept, columns = 0, []
     for block in rows:
+        if kept > MOST_ROWS:
+            break
         inside = (block.stamps > block.stamps[0] + largest) & (
             block.stamps < block.stamps[-1] - largest
         )
         use = block.use & inside[:, None]
-        if len(block.stamps) < 4 or not use.any() or kept > MOST_ROWS:
+        if len(block.stamps) < 4 or not use.any():
             continue
         kept += len(block.stamps)
         spline = CubicSpline(block.stamps, block.tau)

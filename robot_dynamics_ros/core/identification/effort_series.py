@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,10 +54,22 @@ class EffortSeries:
     use: NDArray[np.bool_]
     largest_speed: Vector
 
+    def thinned(self, step: int) -> EffortSeries:
+        """Return a copy of every `step`-th row."""
+        return EffortSeries(
+            self.name,
+            self.stamps[::step].copy(),
+            self.measured[::step].copy(),
+            self.identified[::step].copy(),
+            self.described[::step].copy(),
+            self.use[::step].copy(),
+            self.largest_speed,
+        )
+
 
 def series_of_rows(
     name: str,
-    rows: Sequence[RegressionRows],
+    rows: Iterable[RegressionRows],
     identified: Vector,
     described: Vector,
     largest_speed: Vector,
@@ -69,20 +81,37 @@ def series_of_rows(
     ----------
     name : str
         Of the log.
-    rows : sequence of RegressionRows
-        In the order of time.
+    rows : iterable of RegressionRows
+        In the order of time; none is kept.
     identified, described : ndarray, shape (rank,)
         Base parameters of the two models.
     largest_speed : ndarray, shape (nv,)
         Of each joint [rad/s | m/s].
 
     """
+    parts = [
+        EffortSeries(
+            name,
+            block.stamps,
+            block.tau,
+            block.regressor @ identified,
+            block.regressor @ described,
+            block.use,
+            largest_speed,
+        )
+        for block in rows
+    ]
+    return joined_series(parts)
+
+
+def joined_series(parts: Sequence[EffortSeries]) -> EffortSeries:
+    """Return the efforts of parts of one log that follow one another, at least one."""
     return EffortSeries(
-        name,
-        frozen(np.concatenate([block.stamps for block in rows])),
-        frozen(np.concatenate([block.tau for block in rows])),
-        frozen(np.concatenate([block.regressor @ identified for block in rows])),
-        frozen(np.concatenate([block.regressor @ described for block in rows])),
-        np.concatenate([block.use for block in rows]),
-        frozen(largest_speed),
+        parts[0].name,
+        frozen(np.concatenate([part.stamps for part in parts])),
+        frozen(np.concatenate([part.measured for part in parts])),
+        frozen(np.concatenate([part.identified for part in parts])),
+        frozen(np.concatenate([part.described for part in parts])),
+        np.concatenate([part.use for part in parts]),
+        frozen(np.max([part.largest_speed for part in parts], axis=0)),
     )

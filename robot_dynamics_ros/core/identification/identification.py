@@ -29,7 +29,7 @@ From logs to a verified model: the whole identification, in order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -83,7 +83,10 @@ from robot_dynamics_ros.core.identification.regression_rows import (
     RegressionRows,
 )
 from robot_dynamics_ros.core.identification.sample_stream import LogFilter, record_cutoffs
-from robot_dynamics_ros.core.identification.triangular_factors import accumulated
+from robot_dynamics_ros.core.identification.triangular_factors import (
+    accumulated,
+    TriangularFactors,
+)
 from robot_dynamics_ros.core.identification.verdict import (
     check_bodies,
     check_condition,
@@ -295,10 +298,8 @@ def identify(
     weight, prior_errors = _prior_weight(choice.folds, options, tell)
     tell('fitting')
     model = choice.model
-    kept = [_kept_rows(model, part, cutoffs) for part in parts]
-    rows = [block for blocks in kept for block in blocks]
     linear, covariance = _linear_fit(
-        model, choice.folds, parts, rows, options.estimator,
+        model, choice.folds, parts, cutoffs, options.estimator,
         lambda fit: list(work(partial(damped_part, model=model, how=how, fit=fit), training)),
     )  # fmt: skip
     consistent = consistent_fit(model, linear, weight)
@@ -308,15 +309,17 @@ def identify(
         'plain': linear.base,
         'description': model.base.to_base(model.prior),
     }
+    fitted = _Fitted.of(model, parts, cutoffs, bases, linear.spread)
+    gravities = gravity_errors(robot, [s for part in parts for s in part.kept])
+    # Before the memory is needed for other logs.
+    parts = [replace(part, kept=()) for part in parts]
     written = identified_model(model, consistent.parameters).friction_model
     filed = ModelWithFileFriction.of(model, written)
     compared = {whose: filed.without_file(base) for whose, base in bases.items()}
     compared['files'] = filed.with_file(consistent.parameters)
     judge = partial(held_out_part, model=filed, how=how, bases=compared)
     judged: list[HeldOutPart] = list(work(judge, _with_shares(held_out)))
-    drawn = _training_series(parts, kept, bases)
     verifying = tuple(part.series for part in judged)
-    delay, share = effort_delay(rows, 1.0 / linear.spread)
     return Identification(
         model=model,
         options=options,
@@ -327,17 +330,17 @@ def identify(
         prior_weight=weight,
         structure_errors=choice.errors,
         prior_errors=prior_errors,
-        training=_agreement(model, rows, consistent.base),
+        training=fitted.agreement,
         held_out=_measures(judged, model.robot.v_names),
-        effort_delay=delay,
-        delay_share=share,
-        gravity_errors=gravity_errors(robot, [s for part in parts for s in part.kept]),
+        effort_delay=fitted.delay,
+        delay_share=fitted.delay_share,
+        gravity_errors=gravities,
         efforts=(
-            np.concatenate([one.described for one in verifying or drawn]),
-            np.concatenate([one.measured for one in verifying or drawn]),
+            np.concatenate([one.described for one in verifying or fitted.series]),
+            np.concatenate([one.measured for one in verifying or fitted.series]),
         ),
         spans=(tuple(part.span for part in parts), tuple(part.span for part in judged)),
-        series=(drawn, verifying),
+        series=(fitted.series, verifying),
         notes=_notes(parts, judged),
     )
 
@@ -455,22 +458,56 @@ def _candidates(
 
 def _kept_rows(
     model: IdentificationModel, part: TrainingPart, cutoffs: CutoffChoice
-) -> list[RegressionRows]:
-    return [block for s in part.kept for block in regression_rows(model, s, cutoffs.cutoff)]
+) -> Iterator[RegressionRows]:
+    for samples in part.kept:
+        yield from regression_rows(model, samples, cutoffs.cutoff)
 
 
-def _training_series(
-    parts: Sequence[TrainingPart],
-    kept: Sequence[Sequence[RegressionRows]],
-    bases: Mapping[str, Vector],
-) -> tuple[EffortSeries, ...]:
-    """Return the efforts of the rows that are kept, of logs that keep some."""
-    models = bases['identified'], bases['description']
-    return tuple(
-        series_of_rows(part.span.name, blocks, *models, part.largest_speed)
-        for part, blocks in zip(parts, kept)
-        if blocks
-    )
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """
+    How the model agrees with the rows that were kept of the training data.
+
+    Attributes
+    ----------
+    series : tuple of EffortSeries
+        Efforts of the logs that keep some.
+    agreement : Measure
+        Of the model.
+    delay, delay_share : float
+        See `effort_delay`.
+
+    """
+
+    series: tuple[EffortSeries, ...]
+    agreement: Measure
+    delay: float
+    delay_share: float
+
+    @staticmethod
+    def of(
+        model: IdentificationModel,
+        parts: Sequence[TrainingPart],
+        cutoffs: CutoffChoice,
+        bases: Mapping[str, Vector],
+        spread: Vector,
+    ) -> _Fitted:
+        """Compare the models with the rows, log by log, of which none is kept."""
+        models = bases['identified'], bases['description']
+        series = tuple(
+            series_of_rows(
+                part.span.name, _kept_rows(model, part, cutoffs), *models, part.largest_speed
+            )
+            for part in parts
+            if part.kept
+        )
+        measured, predicted, use = (
+            np.concatenate([getattr(log, name) for log in series])
+            for name in ('measured', 'identified', 'use')
+        )
+        agreement = measured_agreement(model.robot.v_names, measured, predicted, use)
+        rows = (block for part in parts for block in _kept_rows(model, part, cutoffs))
+        return _Fitted(series, agreement, *effort_delay(rows, 1.0 / spread))
 
 
 def _notes(parts: Sequence[TrainingPart], judged: Sequence[HeldOutPart]) -> tuple[str, ...]:
@@ -500,36 +537,38 @@ def _linear_fit(
     model: IdentificationModel,
     folds: Folds,
     parts: Sequence[TrainingPart],
-    rows: Sequence[RegressionRows],
+    cutoffs: CutoffChoice,
     estimator: str,
     damp: Callable[[LinearFit], list[Any]],
 ) -> tuple[LinearFit, BaseCovariance]:
     """Return the fit to all rows, and its covariance from those that are kept."""
     every, kept = sum(part.rows for part in parts), sum(part.kept_rows for part in parts)
-    at_hand = accumulated(rows, model.columns_of_joint, model.base.rank)
-    factors = at_hand if kept == every else folds.whole()
-    if estimator == 'huber':
-        linear = huber_least_squares(rows, at_hand)
-        covariance = base_covariance(rows, linear)
-        if kept < every:
-            first, *others = damp(linear)
-            linear = one_more_round(linear, first.merged(others))
-    else:
-        fit = ordinary_least_squares if estimator == 'ols' else weighted_least_squares
-        linear = fit(factors)
-        covariance = base_covariance(rows, replace(linear, factors=at_hand))
+    whole = None if kept == every else folds.whole()
+    rows = [block for part in parts for block in _kept_rows(model, part, cutoffs)]
+    linear, covariance = _fit_to_kept(model, rows, whole, estimator)
+    del rows  # before the logs are read again
+    if estimator == 'huber' and kept < every:
+        first, *others = damp(linear)
+        linear = one_more_round(linear, first.merged(others))
     # Information adds up over samples.
     share = kept / every
     return linear, replace(covariance, matrix=frozen(covariance.matrix * share))
 
 
-def _agreement(
-    model: IdentificationModel, rows: Sequence[RegressionRows], base: Vector
-) -> Measure:
-    predicted = np.concatenate([block.regressor @ base for block in rows])
-    measured = np.concatenate([block.tau for block in rows])
-    use = np.concatenate([block.use for block in rows])
-    return measured_agreement(model.robot.v_names, measured, predicted, use)
+def _fit_to_kept(
+    model: IdentificationModel,
+    rows: Sequence[RegressionRows],
+    whole: TriangularFactors | None,
+    estimator: str,
+) -> tuple[LinearFit, BaseCovariance]:
+    """Return a robust fit to rows, or a plain one to the factors of more than these."""
+    at_hand = accumulated(rows, model.columns_of_joint, model.base.rank)
+    if estimator == 'huber':
+        linear = huber_least_squares(rows, at_hand)
+        return linear, base_covariance(rows, linear)
+    fit = ordinary_least_squares if estimator == 'ols' else weighted_least_squares
+    linear = fit(at_hand if whole is None else whole)
+    return linear, base_covariance(rows, replace(linear, factors=at_hand))
 
 
 def _measures(

@@ -64,7 +64,7 @@ class JointSamples:
     use : ndarray of bool, shape (n, nv)
         Which efforts may be fitted or compared.
     velocity_source : str
-        ``'measured'`` or ``'differentiated position'``.
+        See `JointMotion`.
 
     """
 
@@ -171,7 +171,7 @@ def window_samples(
     effort: Matrix,
     low_pass: ZeroPhaseFilter,
     *,
-    trusts_velocity: bool | None = None,
+    trusted: NDArray[np.bool_] | None = None,
 ) -> JointSamples:
     """
     Filter and differentiate a window of a log.
@@ -184,7 +184,7 @@ def window_samples(
         Finite positions, finite velocities or None, efforts with NaN where missing.
     low_pass : ZeroPhaseFilter
         Of all signals.
-    trusts_velocity : bool, optional
+    trusted : ndarray of bool, shape (nv,), optional
         See `motion_within`.
 
     Returns
@@ -198,7 +198,7 @@ def window_samples(
         See `joint_samples`.
 
     """
-    motion = motion_within(window, position, velocity, low_pass, trusts_velocity=trusts_velocity)
+    motion = motion_within(window, position, velocity, low_pass, trusted=trusted)
     bridged = bridge_missing(window.stamps, effort, bridged_stretch(low_pass))
     (tau,) = low_pass.derivatives_within(window, bridged, 0)
     use = np.isfinite(effort) & motion.reliable[:, None] & np.isfinite(tau)

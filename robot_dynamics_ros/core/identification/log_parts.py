@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.identification.cross_validation import Folds, streamed_folds
-from robot_dynamics_ros.core.identification.effort_series import EffortSeries, series_of_rows
+from robot_dynamics_ros.core.identification.effort_series import EffortSeries, joined_series
 from robot_dynamics_ros.core.identification.effort_sums import EffortSums
 from robot_dynamics_ros.core.identification.identification_model import IdentificationModel
 from robot_dynamics_ros.core.identification.joint_record import (
@@ -43,7 +43,6 @@ from robot_dynamics_ros.core.identification.joint_samples import JointSamples
 from robot_dynamics_ros.core.identification.least_squares import damped_factors, LinearFit
 from robot_dynamics_ros.core.identification.regression_rows import (
     regression_rows,
-    RegressionRows,
     rows_in_blocks,
 )
 from robot_dynamics_ros.core.identification.sample_stream import (
@@ -192,15 +191,23 @@ def held_out_part(
     compared = _Comparison(stream, model, bases)
     cutoff = how.cutoffs.cutoff
     step = max(1, -(-sum(rows_in_blocks(stream, cutoff)) // max(1, most_rows)))
-    thin = []
+    drawn = []
     for block in regression_rows(model, compared, cutoff):
-        for whose, base in bases.items():
-            compared.add('filtered', block.tau, whose, block.regressor @ base, block.use)
-        thin.append(_every(block, step))
-    series = series_of_rows(
-        record.name, thin, bases['identified'], bases['description'], compared.largest_speed
-    )
-    return HeldOutPart(RecordSpan.of(record), record.notes, compared.sums(), series)
+        efforts = {whose: block.regressor @ base for whose, base in bases.items()}
+        for whose, predicted in efforts.items():
+            compared.add('filtered', block.tau, whose, predicted, block.use)
+        part = EffortSeries(
+            record.name,
+            block.stamps,
+            block.tau,
+            efforts['identified'],
+            efforts['description'],
+            block.use,
+            compared.largest_speed,
+        )
+        drawn.append(part.thinned(step))
+    span = RecordSpan.of(record)
+    return HeldOutPart(span, record.notes, compared.sums(), joined_series(drawn))
 
 
 class _Comparison:
@@ -296,12 +303,3 @@ def _chosen_blocks(counts: Sequence[int], most_rows: int) -> list[int]:
         return [len(counts) // 2]
     chosen: list[int] = np.linspace(0, len(counts) - 1, number).round().astype(int).tolist()
     return chosen
-
-
-def _every(block: RegressionRows, step: int) -> RegressionRows:
-    if step == 1:
-        return block
-    part = slice(None, None, step)
-    return RegressionRows(
-        block.stamps[part].copy(), block.regressor[part].copy(), block.tau[part], block.use[part]
-    )

@@ -28,11 +28,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
+from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.excitation_spectrum import (
     cutoff_of_stretches,
     CutoffChoice,
+    MOTION_CUTOFF,
 )
 from robot_dynamics_ros.core.identification.joint_record import OpenedRecord, unwrapped_blocks
 from robot_dynamics_ros.core.identification.joint_samples import (
@@ -44,8 +47,8 @@ from robot_dynamics_ros.core.identification.joint_samples import (
 from robot_dynamics_ros.core.identification.record_windows import record_windows, RecordWindow
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.signals.joint_motion import (
-    LARGEST_DISAGREEMENT,
-    velocity_disagreement,
+    trusted_joints,
+    velocity_disagreements,
 )
 from robot_dynamics_ros.core.signals.time_axis import TimeAxis
 from robot_dynamics_ros.core.signals.zero_phase import bridge_missing, ZeroPhaseFilter
@@ -130,10 +133,11 @@ class SampleStream:
         self._robot, self._record, self._how = robot, record, how
         self._rest = how.standstill if is_fitted else 0.0
         self._axis = TimeAxis(record.stamps)
+        _require_rate(record.name, self._axis, how.cutoffs)
         self._filter = ZeroPhaseFilter(how.cutoffs.motion_cutoff)
         self._rows = decimated_rows(self._axis, how.cutoffs.motion_cutoff)
         self.stamps: Vector = record.stamps[self._rows]
-        self._trusts = self._trusts_velocity()
+        self._trusted = self._trusted_joints()
 
     def cut(self, slices: Sequence[slice]) -> Iterator[JointSamples]:
         """
@@ -178,10 +182,10 @@ class SampleStream:
             margin += bridged_stretch(self._filter)
         windows = record_windows(self._robot, self._record, self._axis, margin, self._how.delay)
         for window in windows:
-            velocity = window.record.velocity if self._trusts else None
+            velocity = window.record.velocity if self._trusted.any() else None
             samples = window_samples(
                 window.window, window.record.position, velocity, window.record.effort,
-                self._filter, trusts_velocity=self._trusts,
+                self._filter, trusted=self._trusted,
             )  # fmt: skip
             if watch is not None:
                 watch(self._at_stamps(window, samples))
@@ -201,9 +205,10 @@ class SampleStream:
         rows = core.start + np.flatnonzero(known)
         return StampedSamples(samples.picked(rows), filtered[rows], bridged[rows])
 
-    def _trusts_velocity(self) -> bool:
+    def _trusted_joints(self) -> NDArray[np.bool_]:
+        """Return of which joints the measured velocities are used."""
         if not self._record.has_velocity:
-            return False
+            return np.zeros(self._robot.nv, dtype=bool)
         excerpts = self._record.excerpts()
         number = min(len(excerpts), MOST_STRETCHES)
         chosen = np.linspace(0, len(excerpts) - 1, number).round().astype(int).tolist()
@@ -213,8 +218,8 @@ class SampleStream:
             for part in unwrapped_blocks(self._robot, [excerpts[k]])
             if part.velocity is not None
         )
-        found = velocity_disagreement(stretches, self._filter)
-        return found is not None and found <= LARGEST_DISAGREEMENT
+        found = velocity_disagreements(stretches, self._filter)
+        return trusted_joints(found, self._robot.nv)
 
 
 def record_cutoffs(
@@ -250,3 +255,17 @@ def record_cutoffs(
         for part in unwrapped_blocks(robot, [excerpt])
     ]
     return cutoff_of_stretches(stretches, rate, cutoff)
+
+
+def _require_rate(name: str, axis: TimeAxis, cutoffs: CutoffChoice) -> None:
+    """Refuse a log that is too slow for cutoffs that come from another one, or were given."""
+    rate = 1.0 / axis.median_step if axis.median_step > 0.0 else np.inf
+    if cutoffs.motion_cutoff < 0.5 * rate:
+        return
+    whose = 'given' if cutoffs.highest_frequency is None else 'chosen for the longest log'
+    raise ConfigurationError(
+        f'{name} has {rate:.4g} samples per second, too few for the cutoff of '
+        f'{cutoffs.cutoff:.3g} Hz that was {whose} (motion: {cutoffs.motion_cutoff:.3g} Hz, must '
+        f'be below {0.5 * rate:.4g} Hz): give all logs a cutoff below '
+        f'{0.5 * rate / MOTION_CUTOFF:.3g} Hz with --cutoff, or leave this log out'
+    )

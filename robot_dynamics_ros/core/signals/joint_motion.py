@@ -12,7 +12,17 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Positions, velocities and accelerations of a recorded motion, filtered alike."""
+r"""
+Positions, velocities and accelerations of a recorded motion, filtered alike.
+
+Whether a measured velocity :math:`\dot q_m` is used is decided for each joint, by
+
+.. math:: \|\dot q_m - \dot q\| \le 0.2 \, \max(\|\dot q\|, \, 0.02 \max_i \|\dot q_i\|)
+
+with :math:`\dot q` from the positions. The second term is for joints that hardly move: noise is
+all that can be compared there.
+
+"""
 
 from __future__ import annotations
 
@@ -28,6 +38,9 @@ from robot_dynamics_ros.core.signals.zero_phase import ZeroPhaseFilter
 
 LARGEST_DISAGREEMENT = 0.2
 """Measured velocities that differ more from the derivative of the positions are not used."""
+
+SLOWEST_PART = 0.02
+"""Of the velocity of the fastest joint: the difference of a slower one is relative to that."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +58,12 @@ class JointMotion:
     reliable : ndarray of bool, shape (n,)
         False where the acceleration cannot be trusted: where it is NaN and, if positions were
         differentiated twice, next to the ends, since a filter cannot know how a curve goes on.
-    velocity_source : str
-        ``'measured'`` or ``'differentiated position'``.
-    velocity_disagreement : float or None
-        norm(measured - derivative of position) / norm(derivative), after filtering; None without
-        measured velocity.
+    uses_measured : ndarray of bool, shape (nv,)
+        Of which joints the measured velocity is used; the positions of the others were
+        differentiated twice.
+    velocity_disagreements : ndarray, shape (nv,), or None
+        Of each joint: norm(measured - derivative of position) / norm(derivative), after filtering
+        and bounded as above; None without measured velocity or motion.
 
     """
 
@@ -58,8 +72,21 @@ class JointMotion:
     v: Matrix
     a: Matrix
     reliable: NDArray[np.bool_]
-    velocity_source: str
-    velocity_disagreement: float | None
+    uses_measured: NDArray[np.bool_]
+    velocity_disagreements: Vector | None
+
+    @property
+    def velocity_source(self) -> str:
+        """Return ``'measured'``, ``'differentiated position'``, or ``'both'`` for some joints."""
+        if self.uses_measured.all():
+            return 'measured'
+        return 'both' if self.uses_measured.any() else 'differentiated position'
+
+    @property
+    def velocity_disagreement(self) -> float | None:
+        """Return the largest of the disagreements; None if there are none."""
+        apart = self.velocity_disagreements
+        return None if apart is None else float(apart.max(initial=0.0))
 
 
 def joint_motion(
@@ -71,8 +98,8 @@ def joint_motion(
     """
     Filter and differentiate a log.
 
-    A measured velocity saves one differentiation and is used when it is complete and agrees with
-    the positions; otherwise positions are differentiated twice.
+    Measured velocities save one differentiation. If they are complete, those of each joint that
+    agree with its positions are used; the positions of the others are differentiated twice.
 
     Parameters
     ----------
@@ -110,7 +137,7 @@ def motion_within(
     velocity: Matrix | None,
     low_pass: ZeroPhaseFilter,
     *,
-    trusts_velocity: bool | None = None,
+    trusted: NDArray[np.bool_] | None = None,
 ) -> JointMotion:
     """
     Filter and differentiate a window of a longer log.
@@ -125,9 +152,9 @@ def motion_within(
         Measured velocities, all of them finite [rad/s | m/s].
     low_pass : ZeroPhaseFilter
         The filter of all signals.
-    trusts_velocity : bool, optional
-        Whether the measured velocity is used, as was found out for the whole log; by default it
-        is found out here.
+    trusted : ndarray of bool, shape (nv,), optional
+        Of which joints the measured velocity is used, as was found out for the whole log; by
+        default it is found out here.
 
     Raises
     ------
@@ -136,26 +163,29 @@ def motion_within(
 
     """
     q, v, a = low_pass.derivatives_within(window, position, 2)
-    disagreement = None
-    source = 'differentiated position'
-    if velocity is not None and trusts_velocity is not False:
+    used = np.zeros(position.shape[1], dtype=bool)
+    disagreements = None
+    if velocity is not None and (trusted is None or trusted.any()):
         measured, slope = low_pass.derivatives_within(window, velocity, 1)
-        known = np.isfinite(v).all(axis=1)
-        size = float(np.linalg.norm(v[known]))
-        if size > 0.0:
-            disagreement = float(np.linalg.norm((measured - v)[known])) / size
-        trusts = disagreement is not None and disagreement <= LARGEST_DISAGREEMENT
-        if trusts if trusts_velocity is None else trusts_velocity:
-            v, a, source = measured, slope, 'measured'
+        disagreements = _relative(*_squares(measured, v))
+        used = trusted_joints(disagreements, len(used)) if trusted is None else trusted
+        v, a = np.where(used, measured, v), np.where(used, slope, a)
     reliable = np.array(np.isfinite(a).all(axis=1), dtype=bool)
-    if source != 'measured' and low_pass.cutoff is not None:
+    if not used.all() and low_pass.cutoff is not None:
         reliable &= _away_from_ends(window, low_pass.cutoff)
-    return JointMotion(window.stamps, q, v, a, reliable, source, disagreement)
+    return JointMotion(window.stamps, q, v, a, reliable, used, disagreements)
 
 
-def velocity_disagreement(
+def trusted_joints(disagreements: Vector | None, count: int) -> NDArray[np.bool_]:
+    """Return of which of `count` joints the measured velocity is used."""
+    if disagreements is None:
+        return np.zeros(count, dtype=bool)
+    return np.asarray(disagreements <= LARGEST_DISAGREEMENT)
+
+
+def velocity_disagreements(
     stretches: Iterable[tuple[Vector, Matrix, Matrix]], low_pass: ZeroPhaseFilter
-) -> float | None:
+) -> Vector | None:
     """
     Return how far measured velocities are from the derivatives of positions.
 
@@ -168,7 +198,7 @@ def velocity_disagreement(
 
     Returns
     -------
-    disagreement : float or None
+    disagreements : ndarray, shape (nv,), or None
         As of `JointMotion`, over all stretches; None without motion.
 
     Raises
@@ -177,15 +207,29 @@ def velocity_disagreement(
         See `joint_motion`.
 
     """
-    apart = size = 0.0
+    total: tuple[Vector, Vector] | None = None
     for stamps, position, velocity in stretches:
         window = TimeWindow.whole(stamps)
         _, v = low_pass.derivatives_within(window, position, 1)
         (measured,) = low_pass.derivatives_within(window, velocity, 0)
-        known = np.isfinite(v).all(axis=1)
-        apart += float(np.sum((measured - v)[known] ** 2))
-        size += float(np.sum(v[known] ** 2))
-    return float(np.sqrt(apart / size)) if size > 0.0 else None
+        apart, size = _squares(measured, v)
+        total = (apart, size) if total is None else (total[0] + apart, total[1] + size)
+    return None if total is None else _relative(*total)
+
+
+def _squares(measured: Matrix, derived: Matrix) -> tuple[Vector, Vector]:
+    """Return the sums of squares of the differences and of what was derived, for each joint."""
+    known = np.isfinite(derived).all(axis=1)
+    apart = np.sum((measured - derived)[known] ** 2, axis=0)
+    return apart, np.sum(derived[known] ** 2, axis=0)
+
+
+def _relative(apart: Vector, size: Vector) -> Vector | None:
+    """Return the disagreement of each joint from sums of squares; None without motion."""
+    fastest = float(size.max(initial=0.0))
+    if not fastest > 0.0:
+        return None
+    return np.asarray(np.sqrt(apart / np.maximum(size, SLOWEST_PART**2 * fastest)))
 
 
 def _away_from_ends(window: TimeWindow, cutoff: float) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import tracemalloc
 
 import numpy as np
@@ -145,6 +145,44 @@ def test_windows_give_the_samples_of_the_whole(
         mine, its = getattr(found, name), getattr(whole, name)
         # 1e-13 is left of the filter's memory at the margins.
         assert np.abs(mine - its).max() < 1e-10 * np.abs(its).max(), name
+
+
+def test_only_the_joint_whose_velocity_is_wrong_is_differentiated(
+    arm: RobotModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = log_of(60.0)
+    assert log.velocity is not None
+    spoiled = replace(log, velocity=log.velocity * [1.0, 1.3])
+    (whole,) = unwrapped_blocks(arm, [spoiled])
+    expected = joint_samples(whole.stamps, whole.position, whole.velocity, whole.effort, 20.0)
+    monkeypatch.setattr(record_windows, 'WINDOW', 900)
+    streams = [
+        SampleStream(arm, InBlocks(one), LogFilter(CUTOFFS), is_fitted=True)
+        for one in (spoiled, log)
+    ]
+    found, right = (halves(stream) for stream in streams)
+    assert found.velocity_source == expected.velocity_source == 'both'
+    assert np.abs(found.v - expected.v).max() < 1e-10 * np.abs(expected.v).max()  # as above
+    assert np.array_equal(found.v[:, 0], right.v[:, 0])
+    # The position has no noise: what is left is the start of the filter, at the ends.
+    middle = slice(100, -100)
+    difference = np.abs(found.v - right.v)[middle, 1].max()
+    assert difference < 1e-3 * np.abs(right.v[:, 1]).max()
+
+
+def test_log_that_is_too_slow_for_the_others_is_named_with_the_way_out(arm: RobotModel) -> None:
+    log = log_of(60.0)
+    slow = replace(log.picked(slice(None, None, 20)), name='slow')  # 10 Hz
+    options = IdentificationOptions(friction='coulomb', prior_weight=10.0)
+    with pytest.raises(ConfigurationError, match=r'^slow has 10\.\d* samples per second') as info:
+        identify(arm, [log, slow], [], options)
+    said = str(info.value)
+    assert 'chosen for the longest log' in said
+    assert 'leave this log out' in said
+    highest = float(said.partition('cutoff below ')[2].partition(' Hz with --cutoff')[0])
+    cutoffs = record_cutoffs(arm, log, 0.99 * highest)
+    stream = SampleStream(arm, slow, LogFilter(cutoffs), is_fitted=True)
+    assert np.isfinite(stream.whole().a).all()
 
 
 def test_efforts_at_all_stamps_are_those_of_one_window(

@@ -60,6 +60,39 @@ def test_velocity_that_contradicts_the_positions_is_not_used(spoil: str) -> None
     assert np.abs(motion.a - ACCELERATION)[MIDDLE].max() < 1e-4
 
 
+def test_only_the_joint_whose_velocity_is_wrong_is_differentiated() -> None:
+    # The slower joint's error is 9 % of the norm over both.
+    rng = np.random.default_rng(0)
+    noisy = POSITION + 1e-4 * rng.normal(size=POSITION.shape)
+    low_pass = ZeroPhaseFilter(5.0)
+    motion = joint_motion(STAMPS, noisy, VELOCITY * [1.3, 1.0], low_pass)
+    assert motion.uses_measured.tolist() == [False, True]
+    assert motion.velocity_source == 'both'
+    assert motion.velocity_disagreements is not None
+    # Noise of the positions, differentiated within 5 Hz, is 1e-3 of the velocity.
+    assert motion.velocity_disagreements == pytest.approx([0.3, 0.0], abs=0.01)
+    alone = joint_motion(STAMPS, noisy, None, low_pass)
+    exact = joint_motion(STAMPS, noisy, VELOCITY, low_pass)
+    for name in ('v', 'a'):
+        mine = getattr(motion, name)
+        assert np.array_equal(mine[:, 0], getattr(alone, name)[:, 0])
+        assert np.array_equal(mine[:, 1], getattr(exact, name)[:, 1])
+    assert np.array_equal(motion.reliable, alone.reliable)
+
+
+def test_noise_of_a_joint_that_rests_is_no_disagreement() -> None:
+    rng = np.random.default_rng(0)
+    noise = 1e-3 * rng.normal(size=len(STAMPS))
+    position = np.column_stack([np.ones_like(STAMPS), POSITION[:, 1]])
+    velocity = np.column_stack([noise, VELOCITY[:, 1]])
+    low_pass = ZeroPhaseFilter(5.0)
+    assert joint_motion(STAMPS, position, velocity, low_pass).uses_measured.all()
+    # Noise may be 0.2 * 0.02 of the other joint's 2.1 rad/s, and this is ten times as much.
+    velocity[:, 0] += 0.1
+    moved = joint_motion(STAMPS, position, velocity, low_pass)
+    assert moved.uses_measured.tolist() == [False, True]
+
+
 def test_robot_at_rest_has_no_disagreement_to_state() -> None:
     still = np.ones_like(POSITION)
     motion = joint_motion(STAMPS, still, 0.0 * still, ZeroPhaseFilter(5.0))
