@@ -53,7 +53,6 @@ def relative(found: Identification, record: JointRecord, base: Vector) -> float:
     return error
 
 
-@pytest.mark.soak
 @pytest.mark.parametrize(
     ('folder', 'file', 'urdf', 'names', 'border'),
     [

@@ -121,6 +121,9 @@ class EffortSemantics:
         The arm, as well as it is known.
     cutoff : float
         Of the rows [Hz].
+    is_identified : bool
+        Whether the arm's torques are known well enough to judge a factor by. A mere description
+        may be wrong by more than that; then only sign, time and presence are judged.
 
     Attributes
     ----------
@@ -133,8 +136,9 @@ class EffortSemantics:
 
     """
 
-    def __init__(self, robot: RobotModel, cutoff: float) -> None:
+    def __init__(self, robot: RobotModel, cutoff: float, is_identified: bool = True) -> None:
         self._robot = self._loaded = robot
+        self._is_identified = is_identified
         nv = robot.nv
         self._filter = MatchedFilter(cutoff, (_COUNT + 1) * nv, 3, 1)
         self._independent = 2.0 * cutoff
@@ -244,6 +248,8 @@ class EffortSemantics:
         }
         if self.delay and abs(self.delay.value) > LATE and not any(found.values()):
             found['late'] = list(names)
+        if not self._is_identified:
+            found['without gravity'] = found['current or scaled'] = []
         seen = {}
         for kind, joints in found.items():
             if joints:

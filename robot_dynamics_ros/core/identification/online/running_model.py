@@ -125,7 +125,7 @@ class RunningModel:
             self.watch = PayloadWatch(
                 model, begun.base, unsure, frame, settings.cutoff, stated
             )  # fmt: skip
-        self.semantics = EffortSemantics(model.robot, settings.cutoff)
+        self.semantics = EffortSemantics(model.robot, settings.cutoff, found is not None)
         self.semantics.carry(stated)
         self._monitor = HealthMonitor(
             model.robot.v_names,
