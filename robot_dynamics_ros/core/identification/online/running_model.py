@@ -157,7 +157,7 @@ class RunningModel:
             self._told = report.change
             self.changes.append(report.change)
             self._monitor.note(report.change)
-            self.semantics.carry(self.watch.payload)
+        self.semantics.carry(self.watch.payload)
         return report
 
     # What a node asks.
