@@ -207,11 +207,7 @@ class ArmErrors:
 
     def state(self) -> dict[str, NDArray[np.float64]]:
         """Return everything that `restore` needs."""
-        return {
-            'estimate': self._rls.estimate,
-            'covariance': self._rls.covariance,
-            'is_loaded': np.array(float(self.is_loaded)),
-        }
+        return {**self._rls.state(), 'is_loaded': np.array(float(self.is_loaded))}
 
     def restore(self, state: Mapping[str, NDArray[np.float64]]) -> None:
         """
@@ -223,7 +219,7 @@ class ArmErrors:
             If it is not one of this arm.
 
         """
-        self._rls.restart(state['estimate'], state['covariance'])
+        self._rls.restore(state)
         self.is_loaded = bool(state['is_loaded'])
         self._changed()
 

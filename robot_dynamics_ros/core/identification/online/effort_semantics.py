@@ -82,6 +82,9 @@ TURNS = 3
 PERIOD = 0.5
 """Time from one verdict to the next [s]."""
 
+ALIKE_MASS, ALIKE_CENTRE = 0.05, 0.01
+"""Payloads are the same if masses differ by less than this part, centres by less than this [m]."""
+
 LEAST_SHARE = 0.05
 """Part of an effort's variation that motion and gravity must make: of friction nothing follows."""
 
@@ -170,8 +173,19 @@ class EffortSemantics:
         return self.is_known and not self.faults and not self._seen
 
     def carry(self, payload: Payload | None) -> None:
-        """Count a payload, or that there is none, to what the robot moves."""
+        """
+        Count a payload, or that there is none, to what the robot moves.
+
+        If it is another one, what was summed up before says nothing about what comes: the sums
+        begin anew, and the verdicts stay until there are new ones.
+
+        """
+        if _is_alike(self._loaded.payload, payload):
+            return
         self._loaded = self._robot.with_payload(payload)
+        for sums in (self._sums, self._weights, self._moved):
+            sums[:] = 0.0
+        self._seen = {kind: found for kind, found in self._seen.items() if found[1] >= TURNS}
 
     def interrupt(self) -> None:
         """Say that rows are left out from here on: the filter begins anew with the next one."""
@@ -338,6 +352,13 @@ def _delayed(sums: Matrix, delay: float) -> tuple[Matrix, Matrix, Vector, Vector
     right = sums[:, :c, e] - delay * sums[:, c:e, e]
     square = sums[:, e, e]
     return gram, right, square, square - sums[:, 4, e] ** 2
+
+
+def _is_alike(one: Payload | None, other: Payload | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    apart = float(np.abs(one.com - other.com).max())
+    return abs(one.mass - other.mass) < ALIKE_MASS * one.mass and apart < ALIKE_CENTRE
 
 
 def _is_right(verdict: JointVerdict) -> bool:

@@ -81,7 +81,7 @@ def test_payload_that_was_released_is_zero_and_leaves_what_is_known_of_the_arm()
 
 def test_state_goes_on_where_it_was() -> None:
     rng = np.random.default_rng(2)
-    arm, other = ArmErrors(np.eye(RANK)), ArmErrors(2.0 * np.eye(RANK))
+    arm, other = ArmErrors(np.eye(RANK)), ArmErrors(np.eye(RANK))
     arm.grasp()
     for _ in range(20):
         arm.update(row(rng), rng.normal(size=3), np.ones(3), np.ones(3, dtype=bool))
