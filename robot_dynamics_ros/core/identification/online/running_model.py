@@ -71,6 +71,9 @@ SAME = 0.05
 
 NOTHING = WatchReport(False, None)
 
+LEARNT = ('payload', 'payload removed', 'friction', 'over')
+"""Kinds of change after which learning goes on."""
+
 KEPT_CHANGES = 20
 """Changes that are remembered."""
 
@@ -204,7 +207,8 @@ class RunningModel:
         if not self.semantics.may_learn:
             return 'it is not known yet what the efforts mean: the robot has to move'
         if self.watch is not None and self.watch.on_hold:
-            return 'a change is being explained'
+            lasting = bool(self.changes) and self.changes[-1].kind not in LEARNT
+            return self.changes[-1].sentence if lasting else 'a change is being explained'
         return ''
 
     def health(self) -> ModelHealth:
