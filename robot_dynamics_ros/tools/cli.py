@@ -27,6 +27,7 @@ import argparse
 from collections.abc import Sequence
 import importlib
 import os
+import shlex
 import sys
 from types import ModuleType
 
@@ -82,7 +83,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 module.add_parser(subparsers)
             else:
                 subparsers.add_parser(name, help=text)
-        options = parser.parse_args(arguments)
+        line = shlex.join(['robot_dynamics', *arguments])
+        options = parser.parse_args(arguments, argparse.Namespace(command_line=line))
         return int(module.run(options)) if module is not None else 2
     except ImportError as error:
         return _failed(command, f'cannot be loaded: {error}')

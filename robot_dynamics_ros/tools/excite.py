@@ -25,8 +25,6 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-import shlex
-import sys
 import time
 from typing import Any
 
@@ -282,7 +280,7 @@ def run(args: argparse.Namespace) -> int:
             n_gravity_poses=args.gravity_poses,
             advance=progress.advance,
         )
-    command = shlex.join(['robot_dynamics', *sys.argv[1:]]) if len(sys.argv) > 1 else ''
+    command = args.command_line
     facts = {**_facts(args), 'command': command, 'notes': setup.notes}
     result = ExcitationRun(
         setup.problem, found, motion, args.rate, facts, time.perf_counter() - began

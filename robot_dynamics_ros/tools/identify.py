@@ -27,7 +27,6 @@ from dataclasses import replace
 from functools import partial
 from math import inf
 import os
-import shlex
 import sys
 from typing import Any
 
@@ -228,7 +227,7 @@ def run(args: argparse.Namespace) -> int:
         verdict=verdict_of(found, written),
         is_forced=args.force,
         notes=(*found.notes, *data.notes, *health, *matched.notes, *identified.notes),
-        command=shlex.join(['robot_dynamics', *sys.argv[1:]]) if len(sys.argv) > 1 else '',
+        command=args.command_line,
     )
     names = write_results(args.output, result, text, overwrite=args.overwrite)
     print(summary(result))

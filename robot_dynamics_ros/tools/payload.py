@@ -24,8 +24,6 @@ from __future__ import annotations
 
 import argparse
 from math import inf
-import shlex
-import sys
 from typing import Any
 
 import numpy as np
@@ -163,7 +161,7 @@ def run(args: argparse.Namespace) -> int:
     moving_frame(model, args.frame)
     known = known_payload(args)
     motions = payload_motions(args, model)
-    command = shlex.join(['robot_dynamics', *sys.argv[1:]]) if len(sys.argv) > 1 else ''
+    command = args.command_line
     if known is not None:
         return run_gains(args, motions, known, command)
     found = _identified(args, motions)

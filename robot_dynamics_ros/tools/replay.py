@@ -23,8 +23,6 @@ from __future__ import annotations
 
 import argparse
 from math import inf
-import shlex
-import sys
 from typing import Any
 
 from robot_dynamics_ros.bags.joint_blocks import read_joint_log
@@ -151,7 +149,7 @@ def run(args: argparse.Namespace) -> int:
         replay=replay,
         friction=args.friction,
         since=args.since,
-        command=shlex.join(['robot_dynamics', *sys.argv[1:]]) if len(sys.argv) > 1 else '',
+        command=args.command_line,
     )
     with Progress('writing the bag', len(log.stamps)) as progress:
         written = write_results(

@@ -25,8 +25,6 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-import shlex
-import sys
 import time
 from typing import Any, TYPE_CHECKING
 
@@ -294,7 +292,7 @@ def _facts(args: argparse.Namespace, q: Any) -> dict[str, Any]:
     )  # fmt: skip
     facts = {key: getattr(args, key) for key in keys}
     facts = {key: str(x) if isinstance(x, Path) else x for key, x in facts.items()}
-    command = shlex.join(['robot_dynamics', *sys.argv[1:]]) if len(sys.argv) > 1 else ''
+    command = args.command_line
     return {'command': command, **facts, 'q_start': [float(x) for x in q]}
 
 

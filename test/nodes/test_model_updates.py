@@ -26,10 +26,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros.core.control.guard_state import GuardState
-from robot_dynamics_ros.core.control.online_friction import TERMS
 from robot_dynamics_ros.core.dynamics import generalized_gravity
 from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.friction.friction_model import FrictionModel
+from robot_dynamics_ros.core.friction.friction_model import FrictionModel, TERMS
 from robot_dynamics_ros.core.model.payload import Payload
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode

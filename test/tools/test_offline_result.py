@@ -84,6 +84,7 @@ def test_report_gives_back_the_fit_with_its_covariance(results: Path) -> None:
     np.testing.assert_allclose(found.model.base.to_base(found.parameters), found.base, rtol=1e-9)
     assert found.is_fit
     assert found.is_held_out
+    assert report['command'].startswith('robot_dynamics identify ')
     assert (
         found.relative_error == report['errors']['held_out']['identified']['filtered']['relative']
     )

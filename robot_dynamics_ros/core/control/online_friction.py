@@ -37,10 +37,7 @@ from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.friction.friction_model import FrictionModel
-
-TERMS = ('viscous', 'viscous_negative', 'coulomb_positive', 'coulomb_negative')
-"""Terms of a joint, as in `FrictionModel`."""
+from robot_dynamics_ros.core.friction.friction_model import FrictionModel, TERMS
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,10 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.core.model.robot_model import RobotModel
 
 
+TERMS = ('viscous', 'viscous_negative', 'coulomb_positive', 'coulomb_negative')
+"""What makes up the friction of a joint, by its names here and in friction files."""
+
+
 @dataclass(frozen=True, eq=False)
 class FrictionModel:
     """

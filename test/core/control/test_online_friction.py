@@ -22,10 +22,9 @@ import pytest
 from robot_dynamics_ros.core.control.online_friction import (
     OnlineFriction,
     OnlineFrictionBounds,
-    TERMS,
 )
 from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.friction.friction_model import FrictionModel
+from robot_dynamics_ros.core.friction.friction_model import FrictionModel, TERMS
 
 JOINTS = ('shoulder', 'elbow')
 NAMES = [f'{joint}/{term}' for joint in JOINTS for term in TERMS]

@@ -31,10 +31,8 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
+from robot_dynamics_ros.core.friction.friction_model import TERMS
 from robot_dynamics_ros.core.identification.online.friction_tracker import FrictionTracker
-
-TERMS = ('viscous', 'viscous_negative', 'coulomb_positive', 'coulomb_negative')
-"""Terms of a joint, as in `FrictionModel`."""
 
 
 class FrictionTerms(NamedTuple):

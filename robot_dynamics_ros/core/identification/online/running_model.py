@@ -58,6 +58,7 @@ from robot_dynamics_ros.core.identification.online.online_start import (
 )
 from robot_dynamics_ros.core.identification.online.online_state import part_of
 from robot_dynamics_ros.core.identification.online.payload_watch import PayloadWatch, WatchReport
+from robot_dynamics_ros.core.identification.payload_columns import six_of
 from robot_dynamics_ros.core.model.payload import Payload
 
 ADOPTIONS = (10.0, 30.0, 90.0)
@@ -90,7 +91,8 @@ class RunningModel:
         Choices. Its frame is that of the payload; without one the last body's counts, and no
         payload is looked for.
     stated : Payload, optional
-        What is said to be there at the start, in that frame.
+        What is said to be there at the start, in that frame; where no payload is looked for, it
+        is taken to stay.
 
     Attributes
     ----------
@@ -139,6 +141,7 @@ class RunningModel:
         self.online = OnlineIdentification(begun, chosen, _Explainer(self))
         self.changes: deque[Change] = deque(maxlen=KEPT_CHANGES)
         self._is_open = found is None
+        self._stated = None if stated is None else _ten_parameters(stated)
         self._carried: Payload | None = stated
         self._settled_at: float | None = None
         self._adopted = 0
@@ -154,7 +157,9 @@ class RunningModel:
 
     def effort(self, row: OnlineRow) -> Vector | None:
         """Return what the payload adds to the row's efforts, shape (nv,); None without one."""
-        return None if self.watch is None else self.watch.effort(row)
+        if self.watch is not None:
+            return self.watch.effort(row)
+        return None if self._stated is None else np.asarray(row.payload @ self._stated)
 
     def explain(
         self, row: OnlineRow, residual: Vector, deviation: Vector, use: NDArray[np.bool_]
@@ -309,6 +314,11 @@ class RunningModel:
 
     def _tracker(self, begun: OnlineStart) -> FrictionTracker:
         return FrictionTracker(begun, self.online.settings.friction_memory)
+
+
+def _ten_parameters(payload: Payload) -> Vector:
+    inertia = payload.spatial_inertia()
+    return np.array([inertia.mass, *inertia.first_moment, *six_of(inertia.rotational)])
 
 
 def _is_same(one: Payload | None, other: Payload | None) -> bool:

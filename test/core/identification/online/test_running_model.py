@@ -224,6 +224,22 @@ def test_friction_is_known_without_an_identification_once_the_bodies_are(
         )
 
 
+def test_stated_payload_is_no_part_of_the_arm(
+    robot: RobotModel, model: IdentificationModel
+) -> None:
+    carried = Payload(2.0, 'tool0', np.array([0.01, 0.02, 0.05]))
+    running = RunningModel(start_of_description(model), SETTINGS, carried)
+    play(running, motion(robot, 40.0, payload=carried))
+    # All of it is seen: the base parameters are those of the arm alone, friction apart.
+    own = model.base.to_base(
+        np.append(model.prior[: model.n_inertial], np.zeros(len(model.terms)))
+    )
+    error = running.online.base.estimate - own
+    held = np.array([column < model.n_inertial for column in model.base.independent])
+    deviations = running.online.base.deviations
+    assert (abs(error[held]) < 5.0 * deviations[held]).all()
+
+
 def test_saved_state_goes_on_as_if_nothing_had_been(
     robot: RobotModel, model: IdentificationModel
 ) -> None:
