@@ -50,12 +50,20 @@ from robot_dynamics_ros.core.drive.measured_effort import MeasuredEffort  # noqa
 from robot_dynamics_ros.core.dynamics import rnea_batch  # noqa: E402
 from robot_dynamics_ros.core.external_torque.contact_monitor import ContactMonitor  # noqa: E402
 from robot_dynamics_ros.core.external_torque.momentum_balance import MomentumBalance  # noqa: E402
-from robot_dynamics_ros.core.external_torque.momentum_observer import MomentumObserver  # noqa: E402
-from robot_dynamics_ros.core.identification.identification_model import identification_model  # noqa: E402
+from robot_dynamics_ros.core.external_torque.momentum_observer import (  # noqa: E402
+    MomentumObserver,
+)
+from robot_dynamics_ros.core.identification.identification_model import (  # noqa: E402
+    identification_model,
+)
 from robot_dynamics_ros.core.identification.joint_columns import ModelStructure  # noqa: E402
 from robot_dynamics_ros.core.identification.offline_result import OfflineResult  # noqa: E402
-from robot_dynamics_ros.core.identification.online.online_identification import OnlineSettings  # noqa: E402
-from robot_dynamics_ros.core.identification.online.online_start import open_deviations  # noqa: E402
+from robot_dynamics_ros.core.identification.online.online_identification import (  # noqa: E402
+    OnlineSettings,
+)
+from robot_dynamics_ros.core.identification.online.online_start import (  # noqa: E402
+    open_deviations,
+)
 from robot_dynamics_ros.core.identification.online.running_model import RunningModel  # noqa: E402
 from robot_dynamics_ros.core.model.robot_model import RobotModel  # noqa: E402
 from robot_dynamics_ros.core.model.urdf import load_urdf  # noqa: E402

@@ -15,19 +15,30 @@
 from __future__ import annotations
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
 
 from identification_scenes import dry_friction, simulated_log, SimulatedLog
 from robot_dynamics_ros.core.dynamics import rnea
-from robot_dynamics_ros.core.identification import identification
+from robot_dynamics_ros.core.identification import (
+    identification,
+    record_windows,
+    regression_rows,
+)
+from robot_dynamics_ros.core.identification.cross_validation import candidates_of
+from robot_dynamics_ros.core.identification.effort_series import EffortSeries
 from robot_dynamics_ros.core.identification.effort_sums import EffortSums, summed
+from robot_dynamics_ros.core.identification.excitation_spectrum import CutoffChoice
 from robot_dynamics_ros.core.identification.identification import (
     IdentificationOptions,
     identify,
     JointRecord,
 )
+from robot_dynamics_ros.core.identification.joint_columns import ModelStructure
+from robot_dynamics_ros.core.identification.log_parts import held_out_part
+from robot_dynamics_ros.core.identification.sample_stream import LogFilter
 from robot_dynamics_ros.core.identification.verdict import measured_agreement
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
@@ -87,6 +98,38 @@ def test_fit_hardly_depends_on_how_many_rows_are_kept(
     ratio = some.covariance.deviation / every.covariance.deviation
     assert 0.5 < np.exp(np.mean(np.log(ratio))) < 2.0
     assert some.held_out['description'] == every.held_out['description']
+
+
+def test_log_that_verifies_leaves_efforts_and_no_regressor(
+    robot: RobotModel, log: SimulatedLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record_windows, 'WINDOW', 512)
+    monkeypatch.setattr(regression_rows, 'BLOCK', 512)
+    model = candidates_of(robot, ModelStructure('stribeck'))  # many columns
+    base = model.base.to_base(model.prior)
+    how = LogFilter(CutoffChoice(20.0, 40.0, None, 'given'))
+    bases = {'identified': base, 'description': 0.5 * base}
+    record = record_of(log.part(0.0, 16.0))
+
+    def peak(most_rows: int) -> tuple[int, EffortSeries]:
+        tracemalloc.start()
+        part = held_out_part((record, most_rows), model, how, bases)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most, part.series
+
+    held_out_part((record, 1), model, how, bases)  # compiles, outside of what is measured
+    few, _ = peak(1)
+    many, series = peak(10**6)
+    rows = len(series.stamps)
+    assert rows > 2500
+    of_series = sum(
+        getattr(series, name).nbytes for name in ('measured', 'identified', 'described')
+    )
+    # In blocks and joined, with room for stamps and use; regressors would be several times that.
+    assert model.base.rank > 30
+    assert many - few < 3 * of_series
+    assert np.abs(series.described - 0.5 * series.identified).max() < 1e-12  # rounding
 
 
 def test_model_that_another_process_gets_is_the_same(robot: RobotModel) -> None:
