@@ -56,7 +56,14 @@ def relative(found: Identification, record: JointRecord, base: Vector) -> float:
 @pytest.mark.parametrize(
     ('folder', 'file', 'urdf', 'names', 'border'),
     [
-        ('ur10_unisa_rosbag2', 'ur10_exciting_trajectory.db3', 'ur10_robot.urdf', None, 18.0),
+        pytest.param(
+            'ur10_unisa_rosbag2',
+            'ur10_exciting_trajectory.db3',
+            'ur10_robot.urdf',
+            None,
+            18.0,
+            marks=pytest.mark.soak,
+        ),
         ('panda_unisa_rosbag2', 'panda_exciting_trajectory.db3', 'panda.urdf', FER, 16.0),
     ],
     ids=['UR10', 'Panda'],

@@ -90,6 +90,7 @@ def test_ur10_online_is_as_good_as_offline(slowest: float) -> None:
     require_online_as_offline(robot, record, 18.0, slowest)
 
 
+@pytest.mark.soak  # through DDS in CI: test_identification_through_dds
 def test_panda_online_is_as_good_as_offline() -> None:
     robot = load_urdf(example_urdf('panda.urdf'), locked={'panda_finger_joint1': 0.0})
     parts = ('panda_unisa_rosbag2', 'panda_exciting_trajectory.db3')
