@@ -25,6 +25,8 @@ own parameters say so.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from math import inf
 from pathlib import Path
 import time
 from typing import Any
@@ -90,7 +92,6 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         self._urdf = description_text(parameters, self.description)
         setup = identification_setup(parameters, self._robot)
         self.running, self._prior_weight = setup.running, setup.prior_weight
-        self.online = setup.running.online
         self._offline_error = setup.offline_error
         self._resumed = self._resume()
         self._effort = MeasuredEffort(
@@ -103,6 +104,7 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         signs = in_model_order(parameters, model, parameters.effort_signs)
         self._signs = np.array(signs or np.ones(model.nv))
         self._last: OnlineReport | None = None
+        self._payload: Payload | None = None
         self._rows, self._counts = 0, Changes()
         self._reader = JointStateReader()
         self.buffer = JointStateBuffer(
@@ -118,6 +120,7 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
     def _make_topics(self) -> None:
         parameters, model = self.parameters, self.model
         self._command: Vector | None = None
+        self._command_at = -inf
         self._from_model = [
             joint_order(parameters, model).index(name) for name in model.joint_names
         ]
@@ -160,6 +163,7 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
     def deactivate(self) -> None:
         """Keep what was learnt; withdraw it, since it is no longer kept up to date."""
         self._outputs['friction'].publish(JointState())
+        self._payload = None
         self._keep_state()
 
     @property
@@ -171,7 +175,7 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
 
     def learn(self, is_on: bool) -> str:
         """Learn, or keep every estimate as it is, bit by bit."""
-        self.online.is_frozen = not is_on
+        self.running.online.is_frozen = not is_on
         return 'learning' if is_on else 'frozen'
 
     def begin_again(self) -> str:
@@ -194,10 +198,13 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         folder = self.parameters.output_directory
         if not folder:
             raise OutputError('output_directory is not set')
-        result = online_result(self.online, self._prior_weight)
+        if self.running.semantics.faults or not self.running.is_friction_known:
+            reason = self.running.refusal or 'the joints have not moved long enough'
+            raise OutputError(f'not written: {reason}')
+        result = online_result(self.running.online, self._prior_weight)
         names = write_online_results(
             Path(folder).expanduser(),
-            self.online,
+            self.running.online,
             result,
             self._urdf,
             self.running.health(),
@@ -216,10 +223,12 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         outcome = self.buffer.update(
             reader.names, reader.stamp, reader.position, (), reader.effort, now
         )
+        if outcome is UpdateOutcome.TIME_RESET:
+            self.running.forget_motion()
         if not outcome.is_accepted or not self.is_active:
             return
-        if outcome is UpdateOutcome.TIME_RESET:
-            self.online.forget_motion()
+        if self.buffer.age(now) > self.parameters.state_timeout:
+            return  # of a joint that is silent
         effort = self._measured()
         if effort is None or not self.buffer.is_complete:
             return
@@ -239,7 +248,8 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
     def _measured(self) -> Vector | None:
         """Return the efforts of the joints in the order of the model, if they are known."""
         if self.parameters.effort_source == 'commands':
-            return self._command
+            is_fresh = time.monotonic() - self._command_at <= self.parameters.state_timeout
+            return self._command if is_fresh else None
         return self.buffer.effort if self.buffer.has_effort else None
 
     def _on_command(self, message: bytes) -> None:
@@ -249,7 +259,7 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
             self.note_malformed()
             return
         if len(command) == len(self._from_model) and np.isfinite(command).all():
-            self._command = command[self._from_model]
+            self._command, self._command_at = command[self._from_model], time.monotonic()
 
     def _take(self, report: OnlineReport) -> None:
         self._last, self._rows = report, self._rows + 1
@@ -265,14 +275,14 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         if self.running.semantics.faults:
             self._outputs['friction'].publish(JointState())  # withdrawn
             return
-        found = friction_terms(self.online.friction)
+        found = friction_terms(self.running.online.friction)
         self._outputs['friction'].publish(named_values(*found, self._now()))
 
     def _publish_parameters(self) -> None:
         if not self.is_active or not self._rows:
             return
         self._publish_payload()
-        base, start = self.online.base, self.online.start
+        base, start = self.running.online.base, self.running.online.start
         self._outputs['parameters'].publish(
             named_values(
                 start.model.base.base_names,
@@ -284,12 +294,17 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         )
 
     def _publish_payload(self) -> None:
-        """Say what the arm carries, again and again, while it is known."""
+        """Say what the arm carries, again and again, once it is known."""
         running = self.running
-        if running.watch is None or running.watch.on_hold or running.semantics.faults:
+        is_stale = self.buffer.age(time.monotonic()) > self.parameters.state_timeout
+        if running.watch is None or running.semantics.faults or is_stale:
             return
-        payload = running.payload or Payload(0.0, self.parameters.payload_frame)
-        message = message_from_payload(payload)
+        # While a change is being explained, or somebody leans on the arm, it carries what it did.
+        if running.is_payload_known:
+            self._payload = running.payload or Payload(0.0, self.parameters.payload_frame)
+        if self._payload is None:
+            return
+        message = message_from_payload(self._payload)
         message.header.stamp = self._now()
         self._payload_output.publish(message)
 
@@ -304,10 +319,12 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         if not path.exists():
             return 'begun anew: there was no saved state'
         try:
-            self.running.restore(read_state(path, self.online.digests))
+            self.running.restore(read_state(path, self.running.online.digests))
         except (RobotDynamicsError, OSError) as error:
             reason = ' '.join(str(error).split())
             self.get_logger().warning(f'{path}: {reason}')
+            with suppress(OSError):  # so that it is not written over
+                path.replace(path.with_name(f'{path.name}.refused'))
             return f'begun anew: {reason}'
         return 'resumed from the saved state'
 
@@ -316,12 +333,12 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
             return
         try:
             path = Path(self.parameters.state_file).expanduser()
-            write_state(path, self.running.state(), self.online.digests)
+            write_state(path, self.running.state(), self.running.online.digests)
         except RobotDynamicsError as error:
             self.get_logger().error(str(error), throttle_duration_sec=60.0)
 
     def _report_identification(self) -> Report:
-        online, motion = self.online, self.online.rows.motion
+        online, motion = self.running.online, self.running.online.rows.motion
         refusal = self.running.refusal
         values: dict[str, Any] = {
             'start': self._resumed,
@@ -339,11 +356,14 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         ):
             values[f'{name} now'] = RowState(state).name.lower()
             values[f'{name} friction changes'] = changes
+        for name, fit in zip(self.model.v_names, online.friction.fits):
+            values[f'{name} friction'] = fit.state.name.lower()
         if self.running.changes:
             values['last change'] = self.running.changes[-1].sentence
         if self.running.semantics.faults:
             return Report(Level.ERROR, f'nothing is learnt: {refusal}', values)
-        return Report(Level.OK, refusal or 'learning', values)
+        is_calm = not refusal or online.is_frozen
+        return Report(Level.OK if is_calm else Level.WARN, refusal or 'learning', values)
 
     def _report_health(self) -> Report:
         health = self.running.health()

@@ -34,6 +34,9 @@ from robot_dynamics_ros.ros.qos import COMMAND_IN
 HELD = 0.2
 """How long a message counts [s]."""
 
+LONGEST = 10.0
+"""A contact without a pause counts no longer: what stays may be a payload [s]."""
+
 
 class ExternalContact:
     """
@@ -57,7 +60,7 @@ class ExternalContact:
         self.dropped = 0
         self._node = node
         self._robot = robot
-        self._touched_at = self._pushed_at = -inf
+        self._touched_at = self._began = self._pushed_at = -inf
         self._frame, self._wrench = '', np.zeros(6)
         self._subscriptions = [
             node.create_subscription(Bool, '~/contact', self._on_contact, COMMAND_IN),
@@ -73,7 +76,7 @@ class ExternalContact:
 
     def is_told(self, now: float) -> bool:
         """Return whether somebody says that something touches the robot."""
-        return now - self._touched_at <= HELD
+        return now - self._touched_at <= HELD and now - self._began <= LONGEST
 
     def efforts(self, q: Vector, now: float) -> Vector | None:
         """Return what a measured wrench does for the joints, ``J^T f`` [N m | N], or None."""
@@ -83,8 +86,11 @@ class ExternalContact:
         return np.asarray(jacobian.T @ self._wrench)
 
     def _on_contact(self, message: Bool) -> None:
+        now = time.monotonic()
         if message.data:
-            self._touched_at = time.monotonic()
+            if now - self._touched_at > HELD:
+                self._began = now
+            self._touched_at = now
 
     def _on_wrench(self, message: bytes) -> None:
         try:

@@ -79,7 +79,7 @@ class IdentificationServices:
         try:
             response.message = self._identifying.save()
             response.success = True
-        except RobotDynamicsError as error:
+        except (RobotDynamicsError, ValueError) as error:
             response.message = ' '.join(str(error).split())
             self._node.get_logger().error(f'cannot save: {response.message}')
         return response

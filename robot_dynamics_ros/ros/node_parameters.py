@@ -485,9 +485,9 @@ class IdentificationParameters(RobotParameters):
     )
     friction_memory: float = parameter(
         'Seconds of motion after which a row counts for a third in the friction.',
-        60.0,
+        30.0,
         unit='s',
-        low=1.0,
+        low=2.0,
         high=1e6,
     )
     base_memory: float = parameter(

@@ -39,6 +39,9 @@ from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel, TERMS
 
+OTHER = 0.1
+"""Part of the other term that a term counts at least."""
+
 
 @dataclass(frozen=True)
 class OnlineFrictionBounds:
@@ -108,6 +111,11 @@ class OnlineFriction:
         self._smoothing = offline.smoothing_velocity
         viscous = self._offline[:2].max(axis=0)
         coulomb = self._offline[2:].max(axis=0)
+        # A term that came out as zero is judged by the other one, at 1 rad/s or 1 m/s.
+        viscous, coulomb = (
+            np.maximum(viscous, OTHER * coulomb),
+            np.maximum(coulomb, OTHER * viscous),
+        )
         self._scale: Matrix = np.array([viscous, viscous, coulomb, coulomb])
         self._present = self._offline.copy()
         self._start, self._target = self._present.copy(), self._offline.copy()

@@ -261,6 +261,8 @@ def test_log_that_changes_between_readings_is_refused(arm: RobotModel) -> None:
     log = log_of(20.0)
 
     class Shorter(InBlocks):
+        """A log of which less can be read the second time."""
+
         def blocks(self) -> Iterator[JointRecord]:
             yield log.picked(slice(0, 1000))
 

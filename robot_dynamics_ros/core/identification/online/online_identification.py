@@ -126,6 +126,10 @@ class RowExplainer(Protocol):
     def on_hold(self) -> bool:
         """Whether a change is being explained, in which nothing may be learnt."""
 
+    @property
+    def is_blind(self) -> bool:
+        """Whether rows of now can never be learnt from, as of a payload that is not known yet."""
+
     def step(
         self, row: OnlineRow, residual: Vector, deviation: Vector, use: NDArray[np.bool_]
     ) -> RowExplanation:
@@ -364,14 +368,14 @@ class OnlineIdentification:
         if self._touched:
             self.discard(row.stamp - BEFORE_CONTACT)
             self._touched = False
-        effort = None
+        effort, is_blind = None, False
         if self.explainer is not None:
             left = row.tau - row.regressor @ self.start.base
             said = self.explainer.step(row, left, self._deviation, use.use)
             if said.change is not None and said.change.kind != 'friction':
                 self.discard(said.change.since)
-            effort = self.explainer.effort(row)
-        if use.use.any() and not self.is_frozen:
+            effort, is_blind = self.explainer.effort(row), self.explainer.is_blind
+        if use.use.any() and not (self.is_frozen or is_blind):
             self._waiting.append(_Waiting(row, use.use.copy(), effort))
         rest = residual if effort is None else residual - effort
         changed, self._changed = self._changed, np.zeros_like(self._changed)
@@ -408,4 +412,6 @@ class OnlineIdentification:
 
 def _row_settings(settings: OnlineSettings) -> dict[str, float | str | None]:
     chosen = asdict(settings)
-    return {key: chosen[key] for key in ('cutoff', 'motion_cutoff', 'effort_delay')}
+    return {
+        key: chosen[key] for key in ('cutoff', 'motion_cutoff', 'effort_delay', 'payload_frame')
+    }

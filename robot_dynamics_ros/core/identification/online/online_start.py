@@ -166,7 +166,7 @@ def start_of_description(
 
     """
     if spread is None:
-        efforts = _random_rows(model) @ model.base.to_base(model.prior)
+        efforts = random_rows(model) @ model.base.to_base(model.prior)
         size = np.sqrt(np.mean(efforts**2, axis=0))
         spread = UNKNOWN_SPREAD * np.maximum(size, 0.01 * size.max(initial=1e-3))
     spread = as_finite('spread', spread, (model.robot.nv,))
@@ -196,13 +196,14 @@ def _check_errors(spread: Vector, inflation: float) -> None:
 
 def open_deviations(model: IdentificationModel, spread: Vector) -> Vector:
     """Return deviations of base parameters that leave everything open, shape (rank,)."""
-    rows = _random_rows(model) / np.asarray(spread)[:, None]
+    rows = random_rows(model) / np.asarray(spread)[:, None]
     efforts = np.linalg.norm(rows @ model.base.to_base(model.prior))
     lengths = np.sqrt(np.sum(rows**2, axis=(0, 1)))
     return np.asarray(max(float(efforts), 1e-9) / np.maximum(lengths, 1e-300))
 
 
-def _random_rows(model: IdentificationModel) -> Matrix:
+def random_rows(model: IdentificationModel) -> Matrix:
+    """Return the regressor of random states, shape (n_states, nv, rank)."""
     rng = np.random.default_rng(0)
     q = random_positions(model.robot, STATES, rng)
     v, a = SPEED * rng.normal(size=(2, STATES, model.robot.nv))

@@ -39,6 +39,9 @@ from robot_dynamics_ros.core.model.payload import Payload
 UNEQUAL = 0.3
 """Part of a change of friction by which the directions may differ."""
 
+UNSURE, LEAST_UNSURE = 0.1, 0.05
+"""Deviation up to which a mass is known: this part of it, and so much more [kg]."""
+
 LOOK = 8
 """Rows from one look at whether the payload is none to the next."""
 
@@ -137,6 +140,14 @@ class PayloadWatch:
     def on_hold(self) -> bool:
         """Whether a change is being explained, or is nothing to learn from."""
         return self.detector.is_explaining
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether there is a payload whose mass is not known well enough to take it off."""
+        estimate = self.tracker.estimate
+        if estimate is None:
+            return False
+        return float(estimate.deviation[0]) > UNSURE * estimate.payload.mass + LEAST_UNSURE
 
     def effort(self, row: OnlineRow) -> Vector | None:
         """Return what the payload adds to the row's efforts, shape (nv,); None without one."""

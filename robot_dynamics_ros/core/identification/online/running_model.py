@@ -39,6 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import as_finite, Vector
+from robot_dynamics_ros.core.exceptions import RobotDynamicsError
 from robot_dynamics_ros.core.identification.offline_result import OfflineResult
 from robot_dynamics_ros.core.identification.online.arm_errors import parameter_uncertainty
 from robot_dynamics_ros.core.identification.online.change_columns import ChangeColumns
@@ -54,6 +55,7 @@ from robot_dynamics_ros.core.identification.online.online_identification import 
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow
 from robot_dynamics_ros.core.identification.online.online_start import (
     OnlineStart,
+    random_rows,
     start_of_result,
 )
 from robot_dynamics_ros.core.identification.online.online_state import part_of
@@ -71,6 +73,12 @@ SAME = 0.05
 """Part of its mass, and of a metre, by which an estimate may change without being another one."""
 
 NOTHING = WatchReport(False, None)
+
+MAY_BE_PAYLOAD = ('without gravity', 'current or scaled')
+"""Faults of efforts that an unknown payload looks like."""
+
+RIGHT = 0.15
+"""Part of the efforts by which a description may be wrong and still judge their scale."""
 
 LEARNT = ('payload', 'payload removed', 'friction', 'over')
 """Kinds of change after which learning goes on."""
@@ -120,6 +128,12 @@ class RunningModel:
         settings: OnlineSettings,
         stated: Payload | None = None,
     ) -> None:
+        self._start, self._settings, self._given = start, settings, stated
+        self._build()
+
+    def _build(self) -> None:
+        """Make all parts as they are at the start."""
+        start, settings, stated = self._start, self._settings, self._given
         found = start if isinstance(start, OfflineResult) else None
         begun = start_of_result(start) if isinstance(start, OfflineResult) else start
         model = begun.model
@@ -130,11 +144,13 @@ class RunningModel:
             self.watch = PayloadWatch(
                 model, begun.base, unsure, frame, settings.cutoff, stated
             )  # fmt: skip
-        self.semantics = EffortSemantics(model.robot, settings.cutoff, found is not None)
+        # Efforts are judged by the description: by their scale only if it is that of the arm.
+        is_right = found is not None and _description_error(found) < RIGHT
+        self.semantics = EffortSemantics(model.robot, settings.cutoff, is_right)
         self.semantics.carry(stated)
         self._monitor = HealthMonitor(
             model.robot.v_names,
-            begun.row_deviations,
+            begun.spread,
             ChangeColumns(model, begun.base, frame, settings.cutoff),
         )
         chosen = replace(settings, payload_frame=frame)
@@ -152,8 +168,13 @@ class RunningModel:
     @property
     def on_hold(self) -> bool:
         """Whether nothing may be learnt now."""
-        held = self.watch is not None and self.watch.on_hold
+        held = self.watch is not None and (self.watch.on_hold or self.watch.is_blind)
         return held or not self.semantics.may_learn
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether rows of now can never be learnt from: what the arm carries is not known yet."""
+        return self.watch is not None and self.watch.is_blind
 
     def effort(self, row: OnlineRow) -> Vector | None:
         """Return what the payload adds to the row's efforts, shape (nv,); None without one."""
@@ -169,7 +190,10 @@ class RunningModel:
             self.semantics.step(row)
             return NOTHING
         self._judge_efforts(row, self.watch)
-        if not self.semantics.may_learn or self.online.is_frozen:
+        # A scale or a weight that is missing may be a payload: the watch looks at those.
+        faults = self.semantics.faults
+        is_payload = bool(faults) and all(fault.kind in MAY_BE_PAYLOAD for fault in faults)
+        if self.online.is_frozen or not (self.semantics.may_learn or is_payload):
             return NOTHING
         report = self.watch.step(row, residual, deviation, use)
         if report.change is not None:
@@ -196,6 +220,16 @@ class RunningModel:
     def payload(self) -> Payload | None:
         """Return the payload; None if there is none, or none is looked for."""
         return None if self.watch is None else self.watch.payload
+
+    @property
+    def is_payload_known(self) -> bool:
+        """Whether it is known now what the arm carries, or that it carries nothing."""
+        watch = self.watch
+        return (
+            watch is not None
+            and self.semantics.may_learn
+            and not (watch.on_hold or watch.is_blind)
+        )
 
     @property
     def is_friction_known(self) -> bool:
@@ -251,11 +285,16 @@ class RunningModel:
 
     def reset(self) -> None:
         """Begin again at the start."""
-        self.online.reset()
-        self._monitor.reset()
-        self.semantics.reset()
-        self.changes.clear()
-        self._adopted = 0
+        is_frozen = self.online.is_frozen
+        self._build()
+        self.online.is_frozen = is_frozen
+
+    def forget_motion(self) -> None:
+        """Begin all filters and waits anew, as when stamps went back; what was learnt stays."""
+        state, is_frozen = self.state(), self.online.is_frozen
+        self._build()
+        self.restore(state)
+        self.online.is_frozen = is_frozen
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return what was learnt, as arrays."""
@@ -271,7 +310,7 @@ class RunningModel:
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """
-        Go on from a state.
+        Go on from a state, or begin anew.
 
         Raises
         ------
@@ -281,6 +320,13 @@ class RunningModel:
             If it is of another size, or not finite.
 
         """
+        try:
+            self._restore(state)
+        except RobotDynamicsError:
+            self._build()
+            raise
+
+    def _restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         adopted = part_of(state, 'adopted/')
         count = as_finite('adopted/count', adopted.get('count', np.zeros(1)), (1,))
         self.online.restore(state)
@@ -316,6 +362,16 @@ class RunningModel:
         return FrictionTracker(begun, self.online.settings.friction_memory)
 
 
+def _description_error(found: OfflineResult) -> float:
+    """Return by which part of the efforts the description's bodies are wrong."""
+    model = found.model
+    stated = np.array(model.prior)
+    stated[model.n_inertial :] = found.parameters[model.n_inertial :]
+    rows = random_rows(model)
+    wrong = rows @ (found.base - model.base.to_base(stated))
+    return float(np.linalg.norm(wrong) / np.linalg.norm(rows @ found.base))
+
+
 def _ten_parameters(payload: Payload) -> Vector:
     inertia = payload.spatial_inertia()
     return np.array([inertia.mass, *inertia.first_moment, *six_of(inertia.rotational)])
@@ -344,6 +400,11 @@ class _Explainer:
     ) -> WatchReport:
         """Take in a row."""
         return self._running.explain(row, residual, deviation, use)
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether rows of now can never be learnt from."""
+        return self._running.is_blind
 
     def effort(self, row: OnlineRow) -> Vector | None:
         """Return what the payload adds to the row's efforts."""

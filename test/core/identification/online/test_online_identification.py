@@ -199,6 +199,7 @@ class Explainer:
 
     pull: np.ndarray
     on_hold: bool = False
+    is_blind: bool = False
     change: Told | None = None
     residuals: list[np.ndarray] = field(default_factory=list)
 
