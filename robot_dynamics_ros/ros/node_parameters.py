@@ -446,7 +446,7 @@ class IdentificationParameters(RobotParameters):
         choices=('joint_states', 'commands'),
     )
     offline_report: str = parameter(
-        'report.json of robot_dynamics identify, to begin from; empty to begin from the '
+        'The report.json of robot_dynamics identify, to begin from; empty to begin from the '
         'description with everything open.',
         '',
     )
@@ -725,12 +725,12 @@ NODE_PARAMETERS: dict[str, type] = {
     'gravity_compensation_node': GravityCompensationParameters,
     'forward_simulation_node': ForwardSimulationParameters,
     'trajectory_annotator_node': TrajectoryAnnotatorParameters,
+    'identification_node': IdentificationParameters,
+    'monitor_node': MonitorParameters,
     'external_torque_node': ExternalTorqueParameters,
     'joint_force_relay_node': JointForceRelayParameters,
     'effort_watchdog_node': EffortWatchdogParameters,
     'differential_drive_node': DifferentialDriveParameters,
     'excitation_node': ExcitationParameters,
-    'identification_node': IdentificationParameters,
-    'monitor_node': MonitorParameters,
 }
 """Parameters by the name of the node."""

@@ -43,7 +43,20 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     'joint_force_relay_node': {},
     'differential_drive_node': {'publish_clock': True},
     'excitation_node': {},
+    'monitor_node': {},
+    'external_torque_node': {'effort_semantics': 'torque'},
+    'identification_node': {'effort_semantics': 'torque', 'effort_source': 'commands'},
 }
+LEARNING = {
+    'gravity_compensated_by_hardware': False,
+    'stale_state_policy': 'ramp_down',
+    'payload_source': 'topic',
+    'friction_source': 'online',
+    'friction_file': 'package://robot_dynamics_ros/config/es5_friction.yaml',
+}
+PARAMETERS.update(
+    {f'{name}_node': LEARNING for name in ('inverse_dynamics', 'gravity_compensation')}
+)
 MOTION = """joint_names: [joint_1]
 points:
 - {positions: [0.0], velocities: [0.0], time_from_start: {sec: 0, nanosec: 0}}

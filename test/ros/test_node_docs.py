@@ -34,6 +34,7 @@ def test_tables_of_parameters_are_those_of_the_code() -> None:
     assert set(re.findall('<!-- parameters: (.*?) -->', PAGE)) == {
         *NODE_PARAMETERS,
         'torque nodes',
+        'commanding nodes',
         'all nodes',
     }
 
