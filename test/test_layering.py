@@ -44,7 +44,7 @@ LAYERS = {
 
 CORE_LEVELS = [
     {'exceptions'},
-    {'arrays', 'jit'},
+    {'arrays', 'jit', 'whole_file'},
     {'spatial'},
     {'model'},
     {'dynamics'},

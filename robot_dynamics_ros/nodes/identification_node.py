@@ -40,7 +40,6 @@ from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.control.joint_state_buffer import JointStateBuffer, UpdateOutcome
-from robot_dynamics_ros.core.drive.measured_effort import MeasuredEffort
 from robot_dynamics_ros.core.exceptions import OutputError, RobotDynamicsError
 from robot_dynamics_ros.core.identification.online.excitation_gate import RowState
 from robot_dynamics_ros.core.identification.online.friction_terms import friction_terms
@@ -68,7 +67,7 @@ from robot_dynamics_ros.ros.serialized import JointStateReader
 from robot_dynamics_ros.ros.timers import steady_timer
 from robot_dynamics_ros.ros.torque_publishers import COMMAND_TOPIC
 from robot_dynamics_ros.ros.torque_report import state_report
-from robot_dynamics_ros.ros.torque_settings import in_model_order
+from robot_dynamics_ros.ros.torque_settings import in_model_order, stated_effort
 
 
 class IdentificationNode(RobotNode[IdentificationParameters]):
@@ -94,12 +93,7 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         self.running, self._prior_weight = setup.running, setup.prior_weight
         self._offline_error = setup.offline_error
         self._resumed = self._resume()
-        self._effort = MeasuredEffort(
-            parameters.effort_semantics,
-            model.nv,
-            in_model_order(parameters, model, parameters.torque_constants) or None,
-            in_model_order(parameters, model, parameters.gear_ratios) or None,
-        )
+        self._effort = stated_effort(parameters.effort_semantics, parameters, model)
         self._zero = np.zeros(model.nv)
         signs = in_model_order(parameters, model, parameters.effort_signs)
         self._signs = np.array(signs or np.ones(model.nv))

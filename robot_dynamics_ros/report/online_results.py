@@ -32,6 +32,7 @@ from robot_dynamics_ros.core.identification.online.online_result import OnlineRe
 from robot_dynamics_ros.core.identification.online.online_rows import MOTION_CUTOFF
 from robot_dynamics_ros.core.model.urdf_writer import rewrite_urdf
 from robot_dynamics_ros.report.atomic import staged_directory, write_text
+from robot_dynamics_ros.report.parameter_entries import parameter_entries
 
 
 def write_online_results(
@@ -108,7 +109,6 @@ def online_report(
     start, settings = online.start, online.settings
     model = start.model
     names = model.robot.v_names
-    deviation = result.covariance.diagonal() ** 0.5
     return {
         'kind': 'online',
         'verdict': {
@@ -139,22 +139,7 @@ def online_report(
         'prior': {'weight': prior_weight},
         'errors': {'training': _errors(health), 'held_out': {}},
         'health': asdict(health),
-        'parameters': [
-            {'name': name, 'unit': unit, 'value': value, 'description': stated}
-            for name, unit, value, stated in zip(
-                model.names, model.units, result.parameters.tolist(), model.prior.tolist()
-            )
-        ],
-        'base_parameters': [
-            {'formula': formula, 'unit': model.units[lead], 'value': value, 'deviation': sigma}
-            for formula, lead, value, sigma in zip(
-                model.base.formulas(),
-                model.base.independent,
-                result.base.tolist(),
-                deviation.tolist(),
-            )
-        ],
-        'base_covariance': result.covariance.tolist(),
+        **parameter_entries(model, result.parameters, result.base, result.covariance),
         'armature': dict(result.identified.armature),
         'notes': list(result.identified.notes),
     }

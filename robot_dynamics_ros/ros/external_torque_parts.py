@@ -20,7 +20,6 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.core.drive.measured_effort import MeasuredEffort
 from robot_dynamics_ros.core.dynamics.kinematics import ReferenceFrame
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.external_torque.contact_detector import DetectorSettings
@@ -34,7 +33,7 @@ from robot_dynamics_ros.core.model.tree import arrange_tree
 from robot_dynamics_ros.ros.diagnostics import Level, Report
 from robot_dynamics_ros.ros.node_parameters import ExternalTorqueParameters
 from robot_dynamics_ros.ros.robot_source import joint_order, resolved_path
-from robot_dynamics_ros.ros.torque_settings import in_model_order
+from robot_dynamics_ros.ros.torque_settings import in_model_order, stated_effort
 
 
 def contact_monitor(parameters: ExternalTorqueParameters, model: RobotModel) -> ContactMonitor:
@@ -52,12 +51,7 @@ def contact_monitor(parameters: ExternalTorqueParameters, model: RobotModel) -> 
 
     """
     joint_order(parameters, model)
-    effort = MeasuredEffort(
-        parameters.effort_semantics,
-        model.nv,
-        in_model_order(parameters, model, parameters.torque_constants) or None,
-        in_model_order(parameters, model, parameters.gear_ratios) or None,
-    )
+    effort = stated_effort(parameters.effort_semantics, parameters, model)
     friction = dry_friction_of(parameters, model)
     balance = MomentumBalance(
         model,

@@ -26,6 +26,7 @@ from robot_dynamics_ros.ros.robot_parameters import (
     CommandParameters,
     FRICTION_SOURCES,
     RobotParameters,
+    SignedEffortParameters,
     TorqueParameters,
 )
 
@@ -257,31 +258,13 @@ class TrajectoryAnnotatorParameters(RobotParameters):
 
 
 @dataclass(frozen=True)
-class ExternalTorqueParameters(RobotParameters):
+class ExternalTorqueParameters(SignedEffortParameters):
     """Parameters of `external_torque_node`."""
 
     effort_semantics: str = parameter(
         'What the effort of the joint states is: torque with gravity, current of the motor, or '
         'torque without what carries the weight. There is no default.',
         choices=('torque', 'current', 'gravity_compensated'),
-    )
-    torque_constants: tuple[float, ...] = parameter(
-        'Torque of each motor over its current, for effort_semantics current, in the order of '
-        'joints.',
-        (),
-        unit='N m/A',
-        low=1e-9,
-    )
-    gear_ratios: tuple[float, ...] = parameter(
-        'Speed of each motor over that of its joint, for effort_semantics current, in the order '
-        'of joints; empty for 1.',
-        (),
-    )
-    effort_signs: tuple[float, ...] = parameter(
-        'Factor 1 or -1 on the effort of each joint, in the order of joints; empty for 1.',
-        (),
-        low=-1.0,
-        high=1.0,
     )
     gravity_compensated_by_hardware: bool = parameter(
         'Whether the robot itself adds the torque against gravity. Its efforts then lack the '
@@ -383,7 +366,7 @@ class ExternalTorqueParameters(RobotParameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_sizes('torque_constants', 'gear_ratios', 'effort_signs', 'max_joint_speed')
+        self.require_sizes('max_joint_speed')
         check_friction_source(self.friction_source, self.friction_file)
         size = len(self.observer_gain)
         if size != 1 and self.joints and size != len(self.joints):
@@ -413,31 +396,13 @@ class JointForceRelayParameters(RobotParameters):
 
 
 @dataclass(frozen=True)
-class IdentificationParameters(RobotParameters):
+class IdentificationParameters(SignedEffortParameters):
     """Parameters of `identification_node`."""
 
     effort_semantics: str = parameter(
         'What the effort of the joint states is: the whole torque of the joint, or the current of '
         'the motor. There is no default: friction learnt from anything else is wrong.',
         choices=('torque', 'current', 'gravity_compensated'),
-    )
-    torque_constants: tuple[float, ...] = parameter(
-        'Torque of each motor over its current, for effort_semantics current, in the order of '
-        'joints.',
-        (),
-        unit='N m/A',
-        low=1e-9,
-    )
-    gear_ratios: tuple[float, ...] = parameter(
-        'Speed of each motor over that of its joint, for effort_semantics current, in the order '
-        'of joints; empty for 1.',
-        (),
-    )
-    effort_signs: tuple[float, ...] = parameter(
-        'Factor 1 or -1 on the effort of each joint, in the order of joints; empty for 1.',
-        (),
-        low=-1.0,
-        high=1.0,
     )
     effort_source: str = parameter(
         'Where the efforts come from: joint_states; or commands, what effort_controller/commands '
@@ -522,7 +487,6 @@ class IdentificationParameters(RobotParameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.require_sizes('torque_constants', 'gear_ratios', 'effort_signs')
         if any(abs(sign) != 1.0 for sign in self.effort_signs):
             raise ConfigurationError('effort_signs: expected 1 or -1 for each joint')
         if self.effort_semantics == 'gravity_compensated':
@@ -530,10 +494,6 @@ class IdentificationParameters(RobotParameters):
                 'effort_semantics is gravity_compensated: without the torque that carries the '
                 'weight there is nothing to identify bodies from; have the driver publish the '
                 'whole torque, or currents with torque_constants'
-            )
-        if (self.effort_semantics == 'current') != bool(self.torque_constants):
-            raise ConfigurationError(
-                'effort_semantics current needs torque_constants, and only it'
             )
         if self.effort_source == 'commands' and self.effort_semantics != 'torque':
             raise ConfigurationError('effort_source commands needs effort_semantics torque')

@@ -152,7 +152,45 @@ class RobotParameters:
 
 
 @dataclass(frozen=True)
-class TorqueParameters(RobotParameters):
+class MotorParameters(RobotParameters):
+    """What measured currents stand for."""
+
+    torque_constants: tuple[float, ...] = parameter(
+        'Torque of each motor over its current, for effort_semantics current, in the order of '
+        'joints.',
+        (),
+        unit='N m/A',
+        low=1e-9,
+    )
+    gear_ratios: tuple[float, ...] = parameter(
+        'Speed of each motor over that of its joint, for effort_semantics current, in the order '
+        'of joints; empty for 1.',
+        (),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require_sizes('torque_constants', 'gear_ratios')
+
+
+@dataclass(frozen=True)
+class SignedEffortParameters(MotorParameters):
+    """What measured efforts stand for, where they are compared with the model."""
+
+    effort_signs: tuple[float, ...] = parameter(
+        'Factor 1 or -1 on the effort of each joint, in the order of joints; empty for 1.',
+        (),
+        low=-1.0,
+        high=1.0,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require_sizes('effort_signs')
+
+
+@dataclass(frozen=True)
+class TorqueParameters(MotorParameters):
     """What the nodes that command torque have in common."""
 
     gravity_compensated_by_hardware: bool = parameter(
@@ -197,18 +235,6 @@ class TorqueParameters(RobotParameters):
         'what carries the weight. Needed where it is used.',
         'unstated',
         choices=('unstated', 'torque', 'current', 'gravity_compensated'),
-    )
-    torque_constants: tuple[float, ...] = parameter(
-        'Torque of each motor over its current, for effort_semantics current, in the order of '
-        'joints.',
-        (),
-        unit='N m/A',
-        low=1e-9,
-    )
-    gear_ratios: tuple[float, ...] = parameter(
-        'Speed of each motor over that of its joint, for effort_semantics current, in the order '
-        'of joints; empty for 1.',
-        (),
     )
     state_timeout: float = parameter(
         'Age of the joint states beyond which the torque is ramped down, on a steady clock.',
@@ -304,8 +330,6 @@ class TorqueParameters(RobotParameters):
             'effort_limits',
             'effort_rate_limits',
             'max_joint_speed',
-            'torque_constants',
-            'gear_ratios',
         )
         if self.ramp_from == 'measured_effort' and self.effort_semantics == 'unstated':
             raise ConfigurationError(

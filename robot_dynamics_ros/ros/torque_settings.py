@@ -26,7 +26,11 @@ from robot_dynamics_ros.core.control.state_limits import StateLimits
 from robot_dynamics_ros.core.drive.measured_effort import MeasuredEffort
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.model.robot_model import RobotModel
-from robot_dynamics_ros.ros.robot_parameters import RobotParameters, TorqueParameters
+from robot_dynamics_ros.ros.robot_parameters import (
+    MotorParameters,
+    RobotParameters,
+    TorqueParameters,
+)
 from robot_dynamics_ros.ros.robot_source import joint_order
 
 LONGEST_RAMP_DOWN = 3.5
@@ -58,8 +62,23 @@ def measured_effort(parameters: TorqueParameters, model: RobotModel) -> Measured
     """
     if parameters.effort_semantics == 'unstated':
         return None
+    return stated_effort(parameters.effort_semantics, parameters, model)
+
+
+def stated_effort(
+    semantics: str, parameters: MotorParameters, model: RobotModel
+) -> MeasuredEffort:
+    """
+    Return what measured efforts of these semantics mean.
+
+    Raises
+    ------
+    ConfigurationError
+        If the parameters do not fit together.
+
+    """
     return MeasuredEffort(
-        parameters.effort_semantics,
+        semantics,
         model.nv,
         in_model_order(parameters, model, parameters.torque_constants) or None,
         in_model_order(parameters, model, parameters.gear_ratios) or None,

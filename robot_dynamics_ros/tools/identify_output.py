@@ -39,6 +39,7 @@ from robot_dynamics_ros.core.model.urdf_writer import rewrite_urdf
 from robot_dynamics_ros.core.model.xacro_source import expand_xacro, is_xacro
 from robot_dynamics_ros.report.atomic import staged_directory, write_text
 from robot_dynamics_ros.report.identification_page import identification_page
+from robot_dynamics_ros.report.parameter_entries import parameter_entries
 from robot_dynamics_ros.report.table import Cell, format_percent, format_table
 from robot_dynamics_ros.tools.joint_matching import MatchedJoints
 
@@ -304,39 +305,13 @@ def as_dict(run: IdentifyRun) -> dict[str, Any]:
                 for whose, measures in found.held_out.items()
             },
         },
-        **_parameters(found),
-        'base_covariance': found.covariance.matrix.tolist(),
+        **parameter_entries(
+            model, found.consistent.parameters, found.consistent.base, found.covariance.matrix,
+            found.linear.base,
+        ),
         'without_effect': list(model.base.without_effect),
         'armature': dict(run.identified.armature),
         'notes': list(run.notes),
-    }  # fmt: skip
-
-
-def _parameters(found: Identification) -> dict[str, Any]:
-    """Return all parameters, and the combinations that efforts depend on."""
-    model = found.model
-    deviation = found.covariance.deviation
-    return {
-        'parameters': [
-            {'name': name, 'unit': unit, 'value': value, 'description': stated}
-            for name, unit, value, stated in zip(
-                model.names, model.units, found.consistent.parameters.tolist(),
-                model.prior.tolist(),
-            )
-        ],
-        'base_parameters': [
-            {
-                'formula': formula,
-                'unit': model.units[lead],
-                'value': value,
-                'plain_fit': plain,
-                'deviation': sigma,
-            }
-            for formula, lead, value, plain, sigma in zip(
-                model.base.formulas(), model.base.independent,
-                found.consistent.base.tolist(), found.linear.base.tolist(), deviation.tolist(),
-            )
-        ],
     }  # fmt: skip
 
 

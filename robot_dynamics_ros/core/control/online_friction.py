@@ -37,7 +37,11 @@ from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.friction.friction_model import FrictionModel, TERMS
+from robot_dynamics_ros.core.friction.friction_model import (
+    directed_torque,
+    FrictionModel,
+    TERMS,
+)
 
 OTHER = 0.1
 """Part of the other term that a term counts at least."""
@@ -144,12 +148,7 @@ class OnlineFriction:
             Joint velocities [rad/s | m/s].
 
         """
-        viscous, backward, level, level_backward = self._present
-        is_backward = v < 0.0
-        torque: Vector = np.tanh(v / self._smoothing)
-        torque *= np.where(is_backward, level_backward, level)
-        torque += np.where(is_backward, backward, viscous) * v
-        return torque
+        return directed_torque(v, self._present, self._smoothing)
 
     def offer(self, names: Sequence[str], values: Vector, variances: Vector, now: float) -> str:
         """

@@ -30,9 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-import os
 from pathlib import Path
-import tempfile
 from typing import Any
 
 import numpy as np
@@ -46,6 +44,7 @@ from robot_dynamics_ros.core.drive.strict_yaml import (
     read_mapping,
 )
 from robot_dynamics_ros.core.exceptions import ConfigurationError, OutputError
+from robot_dynamics_ros.core.whole_file import write_whole
 
 _ROOT = 'contact_thresholds'
 _KEYS = ('change', 'level')
@@ -129,15 +128,7 @@ class ContactThresholds:
         if path.exists() and not overwrite:
             raise OutputError(f'{path} exists already; it is not overwritten unless told to')
         try:
-            descriptor, name = tempfile.mkstemp(prefix=f'.{path.name}.', dir=path.parent)
-            try:
-                with os.fdopen(descriptor, 'w', encoding='utf-8') as file:
-                    file.write(self.text)
-                os.chmod(name, 0o644)
-                os.replace(name, path)
-            except OSError:
-                os.unlink(name)
-                raise
+            write_whole(path, self.text.encode('utf-8'), mode=0o644)
         except OSError as error:
             raise OutputError(f'cannot write {path}: {error.strerror}') from error
 

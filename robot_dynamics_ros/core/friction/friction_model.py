@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import Vector
+from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.friction.friction_file import read_friction_file
 from robot_dynamics_ros.core.friction.friction_values import (
     DEFAULT_SMOOTHING_VELOCITY,
@@ -148,11 +148,32 @@ class FrictionModel:
             Joint velocities [rad/s | m/s].
 
         """
-        level, viscous = self.coulomb_positive, self.viscous
         if not self.is_symmetric:
-            level = np.where(v < 0.0, self.coulomb_negative, level)
-            viscous = np.where(v < 0.0, self.viscous_negative, viscous)
+            terms = [getattr(self, term) for term in TERMS]
+            return directed_torque(v, terms, self.smoothing_velocity)
         torque: Vector = np.tanh(v / self.smoothing_velocity)
-        torque *= level
-        torque += viscous * v
+        torque *= self.coulomb_positive
+        torque += self.viscous * v
         return torque
+
+
+def directed_torque(v: Vector, terms: Sequence[Vector] | Matrix, smoothing: Vector) -> Vector:
+    """
+    Return friction torque that may differ between the directions, with the sign of `v` [N m | N].
+
+    Parameters
+    ----------
+    v : ndarray, shape (n,) or (n_samples, n)
+        Joint velocities [rad/s | m/s].
+    terms : sequence of four ndarray, shape (n,)
+        Those of `TERMS`, in their order.
+    smoothing : ndarray, shape (n,)
+        Scale of the smooth transition [rad/s | m/s].
+
+    """
+    viscous, backward, level, level_backward = terms
+    is_backward = v < 0.0
+    torque: Vector = np.tanh(v / smoothing)
+    torque *= np.where(is_backward, level_backward, level)
+    torque += np.where(is_backward, backward, viscous) * v
+    return torque

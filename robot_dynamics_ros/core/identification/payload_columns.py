@@ -184,8 +184,7 @@ def parameter_transform(rotation: Matrix, translation: Vector) -> Matrix:
     columns = []
     for unit in np.eye(SIZE):
         inertia = SpatialInertia(float(unit[0]), unit[1:4], rotational_of(unit))
-        moved = inertia.moved(rotation, translation)
-        columns.append([moved.mass, *moved.first_moment, *six_of(moved.rotational)])
+        columns.append(ten_parameters(inertia.moved(rotation, translation)))
     matrix: Matrix = np.array(columns).T
     return matrix
 
@@ -194,6 +193,11 @@ def rotational_of(parameters: Vector) -> Matrix:
     """Return the rotational inertia in ten parameters, shape (3, 3)."""
     xx, xy, yy, xz, yz, zz = parameters[4:]
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def ten_parameters(inertia: SpatialInertia) -> Vector:
+    """Return mass, first moment and rotational inertia, in the order of `dynamic_parameters`."""
+    return np.array([inertia.mass, *inertia.first_moment, *six_of(inertia.rotational)])
 
 
 def six_of(rotational: Matrix) -> list[float]:

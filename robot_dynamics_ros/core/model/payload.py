@@ -80,3 +80,23 @@ class Payload:
     def spatial_inertia(self) -> SpatialInertia:
         """Return the inertia with respect to the origin of `frame`."""
         return SpatialInertia.from_center_of_mass(self.mass, self.com, self.inertia)
+
+
+def are_alike(one: Payload | None, known: Payload | None, share: float, distance: float) -> bool:
+    """
+    Return whether a payload is as good as a known one; none is like none only.
+
+    Parameters
+    ----------
+    one, known : Payload or None
+        Held by the same frame; their inertias are not looked at.
+    share : float
+        Part of the known mass by which the other must differ less.
+    distance : float
+        By which each coordinate of the centres of mass must differ less [m].
+
+    """
+    if one is None or known is None:
+        return one is known
+    moved = float(np.abs(one.com - known.com).max())
+    return abs(one.mass - known.mass) < share * known.mass and moved < distance

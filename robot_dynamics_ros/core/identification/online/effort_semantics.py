@@ -48,7 +48,7 @@ from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow
 from robot_dynamics_ros.core.log_health.effort_meaning import WAY_OUT
 from robot_dynamics_ros.core.log_health.effort_verdict import joint_verdict, JointVerdict
 from robot_dynamics_ros.core.log_health.torque_match import Delay, Gain, TorqueMatch
-from robot_dynamics_ros.core.model.payload import Payload
+from robot_dynamics_ros.core.model.payload import are_alike, Payload
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.signals.matched_filter import MatchedFilter
 
@@ -180,7 +180,7 @@ class EffortSemantics:
         begin anew, and the verdicts stay until there are new ones.
 
         """
-        if _is_alike(self._loaded.payload, payload):
+        if are_alike(payload, self._loaded.payload, ALIKE_MASS, ALIKE_CENTRE):
             return
         self._loaded = self._robot.with_payload(payload)
         for sums in (self._sums, self._weights, self._moved):
@@ -352,13 +352,6 @@ def _delayed(sums: Matrix, delay: float) -> tuple[Matrix, Matrix, Vector, Vector
     right = sums[:, :c, e] - delay * sums[:, c:e, e]
     square = sums[:, e, e]
     return gram, right, square, square - sums[:, 4, e] ** 2
-
-
-def _is_alike(one: Payload | None, other: Payload | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    apart = float(np.abs(one.com - other.com).max())
-    return abs(one.mass - other.mass) < ALIKE_MASS * one.mass and apart < ALIKE_CENTRE
 
 
 def _is_right(verdict: JointVerdict) -> bool:

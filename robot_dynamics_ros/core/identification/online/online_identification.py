@@ -286,15 +286,6 @@ class OnlineIdentification:
         row = self.rows.step(stamp, q, tau)
         return None if row is None else self._report(row)
 
-    def forget_motion(self) -> None:
-        """Begin the filters anew, as when stamps went back; what was learnt stays."""
-        settings = self.settings
-        self.rows = OnlineRows(
-            self.start.model, settings.cutoff, settings.payload_frame, settings.effort_delay,
-            motion_cutoff=settings.motion_cutoff,
-        )  # fmt: skip
-        self._waiting.clear()
-
     def discard(self, since: float) -> None:
         """Say that rows since a stamp [s] are of something else: they are not learnt from."""
         while self._waiting and self._waiting[-1].row.stamp >= since:

@@ -26,9 +26,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 import hashlib
 import io
-import os
 from pathlib import Path
-import tempfile
 from typing import Any
 import zipfile
 
@@ -37,6 +35,7 @@ from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.exceptions import ConfigurationError, OutputError
 from robot_dynamics_ros.core.identification.online.online_start import OnlineStart
+from robot_dynamics_ros.core.whole_file import write_whole
 
 FORMAT = 'robot_dynamics_ros online identification 1'
 
@@ -124,16 +123,7 @@ def write_state(path: str | Path, state: Arrays, parts: Mapping[str, str]) -> Pa
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f'.{path.name}.', dir=path.parent)
-        try:
-            with os.fdopen(handle, 'wb') as file:
-                file.write(state_bytes(state, parts))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(name, path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_whole(path, state_bytes(state, parts))
     except OSError as error:
         raise OutputError(f'state cannot be written to {path}: {error}') from error
     return path

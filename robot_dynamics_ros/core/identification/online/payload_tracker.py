@@ -48,7 +48,7 @@ from robot_dynamics_ros.core.identification.online.log_cholesky_step import (
     log_cholesky_steps,
 )
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow
-from robot_dynamics_ros.core.identification.payload_columns import six_of
+from robot_dynamics_ros.core.identification.payload_columns import ten_parameters
 from robot_dynamics_ros.core.identification.payload_fit import (
     divergence_hessian,
     payload_quantities,
@@ -171,9 +171,7 @@ class PayloadTracker:
             self.arm.release()
             self._forget()
             return
-        inertia = stated.spatial_inertia()
-        ten = np.array([inertia.mass, *inertia.first_moment, *six_of(inertia.rotational)])
-        prior = possible_prior(ten)
+        prior = possible_prior(ten_parameters(stated.spatial_inertia()))
         spread = np.sqrt(np.diag(np.linalg.inv(divergence_hessian(prior))))
         self.arm.grasp(prior, STATED_SHARE * spread)
         self._prior, self._theta = prior, log_cholesky(prior)

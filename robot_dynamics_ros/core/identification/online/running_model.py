@@ -60,8 +60,8 @@ from robot_dynamics_ros.core.identification.online.online_start import (
 )
 from robot_dynamics_ros.core.identification.online.online_state import part_of
 from robot_dynamics_ros.core.identification.online.payload_watch import PayloadWatch, WatchReport
-from robot_dynamics_ros.core.identification.payload_columns import six_of
-from robot_dynamics_ros.core.model.payload import Payload
+from robot_dynamics_ros.core.identification.payload_columns import ten_parameters
+from robot_dynamics_ros.core.model.payload import are_alike, Payload
 
 ADOPTIONS = (10.0, 30.0, 90.0)
 """Motion of every joint after which the friction tracker takes the bodies that were found [s]."""
@@ -157,7 +157,7 @@ class RunningModel:
         self.online = OnlineIdentification(begun, chosen, _Explainer(self))
         self.changes: deque[Change] = deque(maxlen=KEPT_CHANGES)
         self._is_open = found is None
-        self._stated = None if stated is None else _ten_parameters(stated)
+        self._stated = None if stated is None else ten_parameters(stated.spatial_inertia())
         self._carried: Payload | None = stated
         self._settled_at: float | None = None
         self._adopted = 0
@@ -205,7 +205,7 @@ class RunningModel:
     def _judge_efforts(self, row: OnlineRow, watch: PayloadWatch) -> None:
         """Look what the efforts mean, but not while it is open what the arm carries."""
         payload = watch.payload
-        if watch.on_hold or not _is_same(payload, self._carried):
+        if watch.on_hold or not are_alike(payload, self._carried, SAME, SAME):
             self._carried, self._settled_at = payload, row.stamp + SETTLING
             self.semantics.interrupt()
         elif self._settled_at is None:
@@ -370,18 +370,6 @@ def _description_error(found: OfflineResult) -> float:
     rows = random_rows(model)
     wrong = rows @ (found.base - model.base.to_base(stated))
     return float(np.linalg.norm(wrong) / np.linalg.norm(rows @ found.base))
-
-
-def _ten_parameters(payload: Payload) -> Vector:
-    inertia = payload.spatial_inertia()
-    return np.array([inertia.mass, *inertia.first_moment, *six_of(inertia.rotational)])
-
-
-def _is_same(one: Payload | None, other: Payload | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    moved = float(np.abs(one.com - other.com).max())
-    return abs(one.mass - other.mass) < SAME * other.mass and moved < SAME
 
 
 class _Explainer:
