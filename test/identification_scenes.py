@@ -16,17 +16,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_dynamics_ros.bags.writing import BagWriter
 from robot_dynamics_ros.core.dynamics import rnea
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.simulation.plant import Plant
 
 Array = NDArray[np.float64]
+
+START = 1_700_000_000_000_000_000
+"""Stamp zero of a log in a bag [ns]."""
+
+_TWO_LINKS = """<robot name="arm"><link name="base"/>
+  <link name="l1"><inertial><origin xyz="0.25 0.05 0.1"/><mass value="{mass}"/>
+    <inertia ixx="0.02" iyy="0.06" izz="0.05" ixy="0" ixz="0.001" iyz="0"/></inertial></link>
+  <link name="l2"><inertial><origin xyz="0.2 0.0 0.02"/><mass value="2.0"/>
+    <inertia ixx="0.01" iyy="0.03" izz="0.03" ixy="0" ixz="0" iyz="0.001"/></inertial></link>
+  <joint name="shoulder" type="revolute"><parent link="base"/><child link="l1"/>
+    <axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="100" velocity="5"/></joint>
+  <joint name="elbow" type="revolute"><parent link="l1"/><child link="l2"/>
+    <origin xyz="{length} 0 0"/><axis xyz="0 0 1"/>
+    <limit lower="-3" upper="3" effort="50" velocity="5"/></joint>
+</robot>"""
+
+
+def two_link_urdf(mass: float = 3.0, length: float = 0.5) -> str:
+    """Return an arm of two links; mass and length are those of the first."""
+    return _TWO_LINKS.format(mass=mass, length=length)
 
 
 @dataclass(frozen=True)
@@ -48,6 +71,17 @@ class SimulatedLog:
             velocity=self.velocity + velocity * rng.normal(size=self.velocity.shape),
             effort=self.effort + effort * rng.normal(size=self.effort.shape),
         )
+
+    def record(
+        self, path: Path, joints: Sequence[str], sign: float = 1.0, *, effort: bool = True
+    ) -> Path:
+        """Write the log to a bag; return its path."""
+        with BagWriter(path) as bag:
+            for t, q, v, tau in zip(self.stamps, self.position, self.velocity, sign * self.effort):
+                stamp = START + round(float(t) * 1e9)
+                measured = tau if effort else ()
+                bag.write_joint_state('/joint_states', stamp, tuple(joints), q, v, measured)
+        return path
 
     def part(self, start: float, stop: float) -> SimulatedLog:
         """Return the log from `start` to `stop` [s]."""

@@ -23,59 +23,34 @@ import pytest
 from sensor_msgs.msg import JointState
 
 from example_robots import example_urdf
-from robot_dynamics_ros.bags.joint_blocks import read_joint_log
-from robot_dynamics_ros.core.arrays import Vector
+from real_logs import error_on, PANDA, PANDA_LOCKED, record_of, UR10
 from robot_dynamics_ros.core.identification.consistent_fit import consistent_fit
 from robot_dynamics_ros.core.identification.identification import (
-    Identification,
     IdentificationOptions,
     identify,
-    JointRecord,
 )
-from robot_dynamics_ros.core.identification.log_parts import held_out_part, LogFilter
 from robot_dynamics_ros.core.identification.online.online_identification import OnlineSettings
 from robot_dynamics_ros.core.identification.online.online_start import start_of_description
 from robot_dynamics_ros.core.identification.online.running_model import RunningModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.nodes.identification_node import IdentificationNode
 from ros_graph import Graph, joint_state
-from shared_data import shared_path
-
-FER = {f'fer_joint{i}': f'panda_joint{i}' for i in range(1, 8)}
-
-
-def relative(found: Identification, record: JointRecord, base: Vector) -> float:
-    """Return the error on a log with both sides filtered, measured as offline."""
-    bases = {'identified': base, 'description': base}
-    part = held_out_part((record, 0), found.model, LogFilter(found.cutoffs), bases)
-    error = part.sums['identified']['filtered'].measure(found.model.robot.v_names).relative
-    assert error is not None
-    return error
 
 
 @pytest.mark.parametrize(
-    ('folder', 'file', 'urdf', 'names', 'border'),
+    ('parts', 'urdf', 'prefix', 'border'),
     [
-        pytest.param(
-            'ur10_unisa_rosbag2',
-            'ur10_exciting_trajectory.db3',
-            'ur10_robot.urdf',
-            None,
-            18.0,
-            marks=pytest.mark.soak,
-        ),
-        ('panda_unisa_rosbag2', 'panda_exciting_trajectory.db3', 'panda.urdf', FER, 16.0),
+        pytest.param(UR10, 'ur10_robot.urdf', '', 18.0, marks=pytest.mark.soak),
+        (PANDA, 'panda.urdf', 'panda_joint', 16.0),
     ],
     ids=['UR10', 'Panda'],
 )
 def test_frozen_online_model_is_as_good_as_the_offline_one(
-    graph: Graph, folder: str, file: str, urdf: str, names: dict[str, str] | None, border: float
+    graph: Graph, parts: tuple[str, ...], urdf: str, prefix: str, border: float
 ) -> None:
-    locked = {'panda_finger_joint1': 0.0} if names else {}
+    locked = PANDA_LOCKED if prefix else {}
     robot = load_urdf(example_urdf(urdf), locked=locked)
-    log = read_joint_log(shared_path('data', folder, file)).select(robot.joint_names, names)
-    assert log.effort is not None
-    record = JointRecord(folder, log.stamps, log.position, log.velocity, log.effort)
+    record = record_of(robot, parts, prefix)
     training, rest = record.between(0.0, border), record.between(border, 1e9)
     found = identify(robot, [training], [rest], IdentificationOptions(cutoff=5.0))
     offline = found.held_out['identified']['filtered'].relative
@@ -99,7 +74,6 @@ def test_frozen_online_model_is_as_good_as_the_offline_one(
         cutoff=5.0, motion_cutoff=found.cutoffs.motion_cutoff, slowest=0.0, base_memory=1e9
     )
     node.running = RunningModel(start, settings)
-    node.online = node.running.online
     assert graph.matched(states)
     joints = list(robot.joint_names)
     for t, q, tau in zip(training.stamps.tolist(), training.position, training.effort):
@@ -110,9 +84,9 @@ def test_frozen_online_model_is_as_good_as_the_offline_one(
             graph.executor.spin_once(timeout_sec=0.05)
     assert node.running.semantics.faults == ()
     assert node.running.refusal == ''
-    node.online.finish()
-    frozen = consistent_fit(found.model, node.online.base.fit, found.prior_weight)
-    online = relative(found, rest, frozen.base)
-    print(f'{folder}: held-out error {online:.4f} online, {offline:.4f} offline')
+    node.running.online.finish()
+    frozen = consistent_fit(found.model, node.running.online.base.fit, found.prior_weight)
+    online = error_on(found, rest, frozen.base)
+    print(f'{parts[0]}: held-out error {online:.4f} online, {offline:.4f} offline')
     assert online < 1.1 * offline
-    assert np.isfinite(node.online.friction.estimate).all()
+    assert np.isfinite(node.running.online.friction.estimate).all()

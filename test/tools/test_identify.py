@@ -23,13 +23,10 @@ import pytest
 import yaml
 
 from identification_scenes import dry_friction, simulated_log, SimulatedLog
-from robot_dynamics_ros.bags.writing import BagWriter
 from robot_dynamics_ros.core.dynamics import rnea
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.tools.cli import main
-
-START = 1_700_000_000_000_000_000
 
 ARM = """<?xml version="1.0" encoding="iso-8859-1"?>
 <robot name="arm"><!-- kept -->
@@ -68,11 +65,7 @@ def urdf(tmp_path: Path) -> Path:
 
 
 def record(path: Path, log: SimulatedLog, sign: float = 1.0, *, effort: bool = True) -> Path:
-    with BagWriter(path) as bag:
-        for t, q, v, tau in zip(log.stamps, log.position, log.velocity, sign * log.effort):
-            stamp = START + round(float(t) * 1e9)
-            bag.write_joint_state('/joint_states', stamp, JOINTS, q, v, tau if effort else ())
-    return path
+    return log.record(path, JOINTS, sign, effort=effort)
 
 
 def run(*arguments: object) -> int:

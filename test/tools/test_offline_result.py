@@ -23,40 +23,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from identification_scenes import dry_friction, simulated_log
-from robot_dynamics_ros.bags.writing import BagWriter
+from identification_scenes import dry_friction, simulated_log, two_link_urdf
 from robot_dynamics_ros.core.dynamics import dynamic_parameters, rnea
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.offline_result import read_offline_result
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.tools.cli import main
 
-ARM = """<robot name="arm"><link name="base"/>
-  <link name="l1"><inertial><origin xyz="0.25 0.05 0.1"/><mass value="3.0"/>
-    <inertia ixx="0.02" iyy="0.06" izz="0.05" ixy="0" ixz="0.001" iyz="0"/></inertial></link>
-  <link name="l2"><inertial><origin xyz="0.2 0.0 0.02"/><mass value="2.0"/>
-    <inertia ixx="0.01" iyy="0.03" izz="0.03" ixy="0" ixz="0" iyz="0.001"/></inertial></link>
-  <joint name="shoulder" type="revolute"><parent link="base"/><child link="l1"/>
-    <axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="100" velocity="5"/></joint>
-  <joint name="elbow" type="revolute"><parent link="l1"/><child link="l2"/>
-    <origin xyz="{length} 0 0"/><axis xyz="0 0 1"/>
-    <limit lower="-3" upper="3" effort="50" velocity="5"/></joint>
-</robot>"""
 JOINTS = ('shoulder', 'elbow')
 
 
 @pytest.fixture(scope='module')
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp('results')
-    (folder / 'arm.urdf').write_text(ARM.format(length=0.5))
+    (folder / 'arm.urdf').write_text(two_link_urdf())
     robot = load_urdf(folder / 'arm.urdf')
     friction = dry_friction(robot, np.array([1.5, 0.8]), np.array([2.0, 1.0]), 1.3)
     log = simulated_log(robot, friction, 14.0, rate=200.0, size=1.2)
     log = log.with_noise(np.random.default_rng(0), 1e-5, 1e-3, np.array([0.5, 0.2]))
-    with BagWriter(folder / 'bag') as bag:
-        for t, q, v, tau in zip(log.stamps, log.position, log.velocity, log.effort):
-            stamp = 1_700_000_000_000_000_000 + round(float(t) * 1e9)
-            bag.write_joint_state('/joint_states', stamp, JOINTS, q, v, tau)
+    log.record(folder / 'bag', JOINTS)
     command = ['identify', folder / 'bag', '--urdf', folder / 'arm.urdf', '--output']
     assert main([*map(str, command), str(folder / 'found')]) == 0
     return folder / 'found'
@@ -72,7 +57,7 @@ def changed(results: Path, tmp_path: Path, change: Any) -> Path:
 
 
 def test_report_gives_back_the_fit_with_its_covariance(results: Path) -> None:
-    robot = load_urdf(ARM.format(length=0.5))
+    robot = load_urdf(two_link_urdf())
     found = read_offline_result(results / 'report.json', robot)
     report = json.loads((results / 'report.json').read_text())
     np.testing.assert_allclose(
@@ -111,14 +96,14 @@ def _row(values: np.ndarray) -> np.ndarray:
 def test_report_of_another_robot_is_refused(results: Path) -> None:
     path = results / 'report.json'
     with pytest.raises(ConfigurationError, match="another robot than 'arm'"):
-        read_offline_result(path, load_urdf(ARM.format(length=0.4)))
-    renamed = load_urdf(ARM.format(length=0.5).replace('elbow', 'knee'))
+        read_offline_result(path, load_urdf(two_link_urdf(length=0.4)))
+    renamed = load_urdf(two_link_urdf().replace('elbow', 'knee'))
     with pytest.raises(ConfigurationError, match='joints shoulder, elbow, this one has .*knee'):
         read_offline_result(path, renamed)
 
 
 def test_files_that_are_no_report_are_refused_in_one_line(results: Path, tmp_path: Path) -> None:
-    robot = load_urdf(ARM.format(length=0.5))
+    robot = load_urdf(two_link_urdf())
 
     def refusal(path: Path) -> str:
         with pytest.raises(ConfigurationError) as caught:

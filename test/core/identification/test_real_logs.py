@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import pytest
 
 from example_robots import example_urdf
-from robot_dynamics_ros.bags.joint_blocks import read_joint_log
+from real_logs import record_of
 from robot_dynamics_ros.core.identification.identification import (
     Identification,
     IdentificationOptions,
@@ -35,14 +35,6 @@ from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.core.model.urdf_writer import rewrite_urdf
 from shared_data import shared_path
-
-
-def record_of(robot: RobotModel, parts: tuple[str, ...], prefix: str = '') -> JointRecord:
-    log = read_joint_log(shared_path('data', *parts))
-    mapped = {f'fer_joint{i}': f'{prefix}{i}' for i in range(1, 8)} if prefix else None
-    log = log.select(robot.joint_names, mapped)
-    assert log.effort is not None
-    return JointRecord(parts[-1], log.stamps, log.position, log.velocity, log.effort)
 
 
 def split(record: JointRecord, robot: RobotModel, border: float) -> Identification:

@@ -16,45 +16,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pytest
 
 from example_robots import example_urdf
-from robot_dynamics_ros.bags.joint_blocks import read_joint_log
-from robot_dynamics_ros.core.arrays import Vector
+from real_logs import error_on, PANDA, panda, record_of, UR10
 from robot_dynamics_ros.core.identification.consistent_fit import consistent_fit
 from robot_dynamics_ros.core.identification.identification import (
-    Identification,
     IdentificationOptions,
     identify,
     JointRecord,
 )
-from robot_dynamics_ros.core.identification.log_parts import held_out_part, LogFilter
 from robot_dynamics_ros.core.identification.online.base_tracker import BaseTracker
 from robot_dynamics_ros.core.identification.online.excitation_gate import ExcitationGate
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRows
 from robot_dynamics_ros.core.identification.online.online_start import start_of_description
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
-from shared_data import shared_path
-
-
-def record_of(robot: RobotModel, parts: tuple[str, ...], prefix: str = '') -> JointRecord:
-    log = read_joint_log(shared_path('data', *parts))
-    mapped = {f'fer_joint{i}': f'{prefix}{i}' for i in range(1, 8)} if prefix else None
-    log = log.select(robot.joint_names, mapped)
-    assert log.effort is not None
-    return JointRecord(parts[-1], log.stamps, log.position, log.velocity, log.effort)
-
-
-def relative(found: Identification, record: JointRecord, bases: Mapping[str, Vector]) -> float:
-    """Return the error on a log with both sides filtered, measured as offline."""
-    how = LogFilter(found.cutoffs)
-    part = held_out_part((record, 0), found.model, how, bases)
-    error = part.sums['identified']['filtered'].measure(found.model.robot.v_names).relative
-    assert error is not None
-    return error
 
 
 def require_online_as_offline(
@@ -76,8 +53,7 @@ def require_online_as_offline(
             tracker.step(row, gate.step(row).use)
     assert rows.motion.gaps == rows.motion.refused == 0
     frozen = consistent_fit(found.model, tracker.fit, found.prior_weight)
-    bases = {'identified': frozen.base, 'description': start.base}
-    online = relative(found, rest, bases)
+    online = error_on(found, rest, frozen.base)
     print(f'held-out error {online:.4f} online, {offline:.4f} offline')
     assert online < 1.1 * offline
 
@@ -86,12 +62,10 @@ def require_online_as_offline(
 @pytest.mark.soak
 def test_ur10_online_is_as_good_as_offline(slowest: float) -> None:
     robot = load_urdf(example_urdf('ur10_robot.urdf'))
-    record = record_of(robot, ('ur10_unisa_rosbag2', 'ur10_exciting_trajectory.db3'))
-    require_online_as_offline(robot, record, 18.0, slowest)
+    require_online_as_offline(robot, record_of(robot, UR10), 18.0, slowest)
 
 
 @pytest.mark.soak  # through DDS in CI: test_identification_through_dds
 def test_panda_online_is_as_good_as_offline() -> None:
-    robot = load_urdf(example_urdf('panda.urdf'), locked={'panda_finger_joint1': 0.0})
-    parts = ('panda_unisa_rosbag2', 'panda_exciting_trajectory.db3')
-    require_online_as_offline(robot, record_of(robot, parts, 'panda_joint'), 16.0, 0.0)
+    robot = panda()
+    require_online_as_offline(robot, record_of(robot, PANDA, 'panda_joint'), 16.0, 0.0)
