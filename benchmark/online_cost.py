@@ -17,7 +17,8 @@ Measure what following a robot costs: everything together, and in nodes at 1 kHz
 
 The first part gives joint states of a Panda at 1 kHz to the running model (filters, rows, meaning
 of efforts, friction, payload, base parameters, health) and to the contact monitor, in one thread,
-and prints what a state costs.
+and prints what a state costs in time of that thread, whatever else the machine does, and which
+part of it costs how much.
 
 The second part starts identification_node, external_torque_node and a relay that does nothing in
 processes of their own, sends joint states of the moving ES5 at 1 kHz to all of them, and prints
@@ -111,36 +112,92 @@ def running_model(robot: RobotModel, frame: str) -> RunningModel:
     return RunningModel(found, OnlineSettings(payload_frame=frame))
 
 
+class Estimators:
+    """Everything that follows a Panda."""
+
+    def __init__(self) -> None:
+        self.robot = load_urdf(example_urdf('panda.urdf'), locked={'panda_finger_joint1': 0.0})
+        self.running = running_model(self.robot, 'panda_link8')
+        self.monitor = ContactMonitor(
+            MomentumObserver(MomentumBalance(self.robot, None), np.full(self.robot.nv, 30.0)),
+            MeasuredEffort('torque', self.robot.nv),
+            frame='panda_link8',
+        )
+        self.spent: dict[str, int] = {}
+
+    def watch_parts(self) -> None:
+        """Sum up in `spent` how long each part takes [ns]."""
+        online = self.running.online
+        for part, owner, names in (
+            ('rows', online.rows, ['step']),
+            ('friction', online.friction, ['step']),
+            ('base parameters', online.base, ['step', 'work']),
+            ('payload and changes', self.running.watch, ['step', 'work', 'effort']),
+            ('meaning of efforts', self.running.semantics, ['step']),
+            ('health', self.running._monitor, ['step']),
+            ('contact', self.monitor, ['step']),
+        ):
+            for name in names:
+                setattr(owner, name, self._timed(part, getattr(owner, name)))
+
+    def _timed(self, part: str, method: Any) -> Any:
+        self.spent[part] = 0
+
+        def timed(*arguments: Any, **named: Any) -> Any:
+            began = time.thread_time_ns()
+            found = method(*arguments, **named)
+            self.spent[part] += time.thread_time_ns() - began
+            return found
+
+        return timed
+
+
 def show_cost(count: int) -> None:
     """Print what a state of a Panda costs, all estimators together."""
-    robot = load_urdf(example_urdf('panda.urdf'), locked={'panda_finger_joint1': 0.0})
-    running = running_model(robot, 'panda_link8')
-    balance = MomentumBalance(robot, None)
-    monitor = ContactMonitor(
-        MomentumObserver(balance, np.full(robot.nv, 30.0)),
-        MeasuredEffort('torque', robot.nv),
-        frame='panda_link8',
-    )
-    stamps, q, v, tau = sines(robot, count)
+    all_of = Estimators()
+    running, monitor = all_of.running, all_of.monitor
+    stamps, q, v, tau = sines(all_of.robot, count)
     took = np.zeros((2, count))
     memory = []
     for k in range(count):
-        began = time.perf_counter()
+        began = time.thread_time_ns()
         running.step(float(stamps[k]), q[k], tau[k])
-        between = time.perf_counter()
+        between = time.thread_time_ns()
         monitor.step(float(stamps[k]), q[k], v[k], tau[k])
-        took[:, k] = between - began, time.perf_counter() - between
+        took[:, k] = between - began, time.thread_time_ns() - between
         if k % 5000 == WARM % 5000:
             memory.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0)
-    micro = 1e6 * np.vstack([took, took.sum(axis=0)])[:, WARM:]
-    rows: list[list[str | float]] = [
-        [name, *(f'{x:.1f}' for x in (each.mean(), *np.percentile(each, [50, 99, 99.9])))]
+    micro = 1e-3 * np.vstack([took, took.sum(axis=0)])[:, WARM:]
+    rows = [
+        _cost(name, each)
         for name, each in zip(('running model', 'contact monitor', 'together'), micro)
     ]
     headers = ['one state of a Panda [us]', 'mean', 'median', '99 %', '99.9 %']
     print(format_table(headers, rows, right=headers[1:]))
     print(f'(goal: 100 us together) learning: {running.refusal or "yes"}')
     print(f'memory [MiB], every 5 s: {", ".join(f"{m:.1f}" for m in memory)}')
+
+
+def show_parts(count: int) -> None:
+    """Print which part of a state costs how much; to look at the clock costs as well."""
+    all_of = Estimators()
+    all_of.watch_parts()
+    stamps, q, v, tau = sines(all_of.robot, count)
+    spent = np.zeros((count, len(all_of.spent)))
+    for k in range(count):
+        all_of.spent.update(dict.fromkeys(all_of.spent, 0))
+        all_of.running.step(float(stamps[k]), q[k], tau[k])
+        all_of.monitor.step(float(stamps[k]), q[k], v[k], tau[k])
+        spent[k] = list(all_of.spent.values())
+    micro = 1e-3 * spent[WARM:].T
+    rows = [_cost(part, each) for part, each in zip(all_of.spent, micro)]
+    headers = ['part of a state [us]', 'mean', 'median', '99 %', '99.9 %']
+    print(format_table(headers, rows, right=headers[1:]))
+
+
+def _cost(name: str, micro: np.ndarray) -> list[str | float]:
+    values = (micro.mean(), *np.percentile(micro, [50, 99, 99.9]))
+    return [name, *(f'{value:.1f}' for value in values)]
 
 
 def show_nodes(seconds: float) -> None:
@@ -258,7 +315,9 @@ def run_relay() -> None:
 def main() -> None:
     """Run both parts."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
-    parser.add_argument('--seconds', type=float, default=30.0, help='time of the nodes')
+    parser.add_argument(
+        '--seconds', type=float, default=30.0, help='time of the nodes, 0 for none'
+    )
     parser.add_argument('--states', type=int, default=60_000, help='states of the first part')
     parser.add_argument('--relay', action='store_true', help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -266,7 +325,9 @@ def main() -> None:
         run_relay()
         return
     show_cost(options.states)
-    show_nodes(options.seconds)
+    show_parts(options.states // 2)
+    if options.seconds > 0.0:
+        show_nodes(options.seconds)
 
 
 if __name__ == '__main__':

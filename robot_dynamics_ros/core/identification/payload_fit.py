@@ -71,6 +71,7 @@ from robot_dynamics_ros.core.identification.possible_bodies import (
     body_pseudo_inertia,
     possible_prior,
     SIZE,
+    UNIT_BODIES,
 )
 from robot_dynamics_ros.core.identification.regression_rows import regression_rows, RegressionRows
 from robot_dynamics_ros.core.identification.triangular_factors import accumulated
@@ -337,8 +338,9 @@ def _fitted_payload(
 def divergence_hessian(parameters: Vector) -> Matrix:
     """Return the Hessian of the log-det divergence in ten parameters at a possible body."""
     inverse = np.linalg.inv(body_pseudo_inertia(parameters))
-    turned = [inverse @ body_pseudo_inertia(unit) for unit in np.eye(SIZE)]
-    return np.array([[float(np.sum(x * y.T)) for y in turned] for x in turned])
+    turned = inverse @ UNIT_BODIES
+    hessian: Matrix = turned.reshape(SIZE, -1) @ turned.transpose(0, 2, 1).reshape(SIZE, -1).T
+    return hessian
 
 
 def _residuals_without(fit: LinearFit, count: int) -> Vector:

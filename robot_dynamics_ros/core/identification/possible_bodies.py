@@ -70,6 +70,10 @@ def body_pseudo_inertia(parameters: Vector) -> Matrix:
     return pseudo_inertia(float(parameters[0]), parameters[1:4], rotational)
 
 
+UNIT_BODIES = np.array([body_pseudo_inertia(unit) for unit in np.eye(SIZE)])
+"""Pseudo-inertias of the ten unit parameters, shape (10, 4, 4)."""
+
+
 def parameters_of_pseudo_inertia(pseudo: Matrix) -> Vector:
     """Return ``[m, hx, hy, hz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz]``; a linear function."""
     trace = pseudo[0, 0] + pseudo[1, 1] + pseudo[2, 2]

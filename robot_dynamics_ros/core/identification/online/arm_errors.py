@@ -29,6 +29,9 @@ The information is kept as a square root (`SquareRootRls`) with the payload last
 rows are then what is known of the payload whatever the arm's errors are,
 :math:`R_p \varphi = z_p`.
 
+The equations of a row are taken in one by one: `update` only queues them, `work` takes one in, so
+that no single sample bears the cost of all. Whoever asks for a result gets that of all of them.
+
 Noise of filtered rows is not independent from row to row: the deviations are enlarged by what
 makes the sum of all rows count as many times as there are independent ones.
 
@@ -36,11 +39,11 @@ makes the sum of all rows count as many times as there are independent ones.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from robot_dynamics_ros.core.arrays import as_finite, Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
@@ -61,9 +64,6 @@ EXTENT = 0.1
 
 SHARE_ALONE = 1e-3
 """Part of the variances that parameters have by themselves, which makes them positive."""
-
-SPREAD_ROWS = 8
-"""Rows after which the covariance is looked at again: by then it can be a little less."""
 
 WIDEST_PAYLOAD = np.array([10.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
 """Standard deviations of a payload of which nothing is known [kg, kg m, kg m^2]."""
@@ -95,7 +95,7 @@ class ArmErrors:
         self.rank = rank
         widest = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
         self._widest = np.concatenate([widest, WIDEST_PAYLOAD])
-        self._row = np.zeros(rank + SIZE)
+        self._waiting: deque[tuple[Vector, float, float]] = deque()
         self._rls = SquareRootRls(
             np.zeros(rank + SIZE),
             _joined(covariance, np.diag(WIDEST_PAYLOAD**2)),
@@ -103,14 +103,14 @@ class ArmErrors:
             forgetting,
         )
         self.is_loaded = False
-        self._is_fresh, self._rows_to_look = False, 0
-        self._look()
+        self._is_fresh = False
+        self._estimate = np.zeros(rank + SIZE)
 
     def update(
         self, row: OnlineRow, residual: Vector, deviation: Vector, use: NDArray[np.bool_]
     ) -> None:
         """
-        Take in the equations of a row.
+        Queue the equations of a row.
 
         Parameters
         ----------
@@ -124,13 +124,24 @@ class ArmErrors:
             Which joints count.
 
         """
-        for j in np.flatnonzero(use):
-            self._row[: self.rank] = row.regressor[j]
-            if self.is_loaded:
-                self._row[self.rank :] = row.payload[j]
-            self._rls.update(self._row, residual[j], CORRELATED * deviation[j])
+        columns = self._columns(row)
+        for j in np.flatnonzero(use).tolist():
+            self._waiting.append(
+                (columns[j], float(residual[j]), CORRELATED * float(deviation[j]))
+            )
+
+    def work(self) -> bool:
+        """Take in one of the equations that wait; return whether there was one."""
+        if not self._waiting:
+            return False
+        self._rls.update(*self._waiting.popleft())
         self._is_fresh = False
-        self._rows_to_look -= 1
+        return True
+
+    def finish(self) -> None:
+        """Take in all equations that wait."""
+        while self.work():
+            pass
 
     def innovation(self, row: OnlineRow, residual: Vector) -> tuple[Vector, Vector]:
         """
@@ -144,13 +155,20 @@ class ArmErrors:
             Standard deviation of what is known, without that of the row.
 
         """
-        self._look()
-        expected = row.regressor @ self._errors
-        image = row.regressor @ self._spread
-        if self.is_loaded:
-            expected = expected + row.payload @ self._payload
-            image = image + row.payload @ self._payload_spread
-        return residual - expected, np.sqrt(np.einsum('ij,ij->i', image, image))
+        columns, estimate = self._columns(row), self._newest()
+        image = self._rls.images(columns)
+        variance = np.einsum('ij,ij->i', image, image)
+        return residual - columns @ estimate, np.asarray(np.sqrt(variance))
+
+    def images(self, row: OnlineRow) -> Matrix:
+        """
+        Return what the errors of the arm and the payload do to a row, shape (nv, n).
+
+        In coordinates in which they are independent, with a variance of one.
+
+        """
+        self.finish()
+        return self._rls.images(self._columns(row))
 
     def grasp(self, prior: Vector | None = None, deviation: Vector | None = None) -> None:
         """
@@ -164,49 +182,47 @@ class ArmErrors:
         """
         spread = WIDEST_PAYLOAD if deviation is None else deviation
         payload = np.zeros(SIZE) if prior is None else prior
-        self._restart(self._rls.covariance[: self.rank, : self.rank], payload, spread)
+        self._restart(payload, spread)
         self.is_loaded = True
 
     def release(self) -> None:
         """Let the payload be exactly zero from now on; what is known of the arm stays."""
-        self._restart(
-            self._rls.covariance[: self.rank, : self.rank], np.zeros(SIZE), WIDEST_PAYLOAD
-        )
+        self._restart(np.zeros(SIZE), WIDEST_PAYLOAD)
         self.is_loaded = False
 
     def open(self, columns: NDArray[np.intp], deviations: Vector) -> None:
         """Let some errors of the arm be others than they were, by so much."""
-        covariance = self._rls.covariance
+        covariance = self.covariance
         covariance[columns, columns] += deviations**2
         self._rls.restart(self._rls.estimate, covariance)
-        self._changed()
+        self._is_fresh = False
 
     @property
-    def spread(self) -> Matrix:
-        """Return a root `U` of the covariance ``U @ U.T``, arm first, shape (n, n)."""
-        self._look()
-        return np.vstack([self._spread, self._payload_spread])
+    def covariance(self) -> Matrix:
+        """Return the covariance of the arm's errors and of the payload, shape (n, n)."""
+        self.finish()
+        return self._rls.covariance
 
     @property
     def errors(self) -> Vector:
         """Return the errors of the base parameters, shape (rank,)."""
-        self._look()
-        return self._errors
+        return self._newest()[: self.rank]
 
     @property
     def payload(self) -> Vector:
         """Return the ten parameters of the payload, which may be those of no possible body."""
-        self._look()
-        return self._payload
+        return self._newest()[self.rank :]
 
     @property
     def payload_root(self) -> tuple[Matrix, Vector]:
         """Return `R` and `z` with ``R @ payload == z``, shapes (10, 10) and (10,)."""
+        self.finish()
         root, right = self._rls.information_root
         return root[self.rank :, self.rank :], right[self.rank :]
 
     def state(self) -> dict[str, NDArray[np.float64]]:
         """Return everything that `restore` needs."""
+        self.finish()
         return {**self._rls.state(), 'is_loaded': np.array(float(self.is_loaded))}
 
     def restore(self, state: Mapping[str, NDArray[np.float64]]) -> None:
@@ -220,29 +236,30 @@ class ArmErrors:
 
         """
         self._rls.restore(state)
+        self._waiting.clear()
         self.is_loaded = bool(state['is_loaded'])
-        self._changed()
+        self._is_fresh = False
 
-    def _restart(self, arm: Matrix, payload: Vector, spread: Vector) -> None:
+    def _restart(self, payload: Vector, spread: Vector) -> None:
+        arm = self.covariance[: self.rank, : self.rank]
         estimate = np.concatenate([self._rls.estimate[: self.rank], payload])
         self._rls.restart(estimate, _joined(arm, np.diag(spread**2)))
-        self._changed()
-
-    def _look(self) -> None:
-        """Compute the estimate after each change, and the covariance's root now and then."""
-        if not self._is_fresh:
-            estimate = self._rls.estimate
-            self._errors, self._payload = estimate[: self.rank], estimate[self.rank :]
-            self._is_fresh = True
-        if self._rows_to_look <= 0:
-            root, _ = self._rls.information_root
-            spread = solve_triangular(root, np.eye(len(root)), check_finite=False)
-            self._spread, self._payload_spread = spread[: self.rank], spread[self.rank :]
-            self._rows_to_look = SPREAD_ROWS
-
-    def _changed(self) -> None:
         self._is_fresh = False
-        self._rows_to_look = 0
+
+    def _newest(self) -> Vector:
+        """Return errors and payload after all equations."""
+        self.finish()
+        if not self._is_fresh:
+            self._estimate, self._is_fresh = self._rls.estimate, True
+        return self._estimate
+
+    def _columns(self, row: OnlineRow) -> Matrix:
+        """Return the columns of arm and payload; those of a payload that is not there are zero."""
+        columns = np.zeros((len(row.tau), self.rank + SIZE))
+        columns[:, : self.rank] = row.regressor
+        if self.is_loaded:
+            columns[:, self.rank :] = row.payload
+        return columns
 
 
 def parameter_uncertainty(

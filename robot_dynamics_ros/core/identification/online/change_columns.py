@@ -104,6 +104,8 @@ class ChangeColumns:
     Attributes
     ----------
     causes : tuple of Cause
+    alike : tuple of tuple of Cause
+        The same, those with as many columns together.
     count : int
         Number of columns.
     delay : float
@@ -147,6 +149,10 @@ class ChangeColumns:
             causes.append(Cause('contact', link, at + np.arange(3, dtype=np.intp)))
             at += 3
         self.causes = tuple(causes)
+        counts = sorted({len(cause.columns) for cause in causes})
+        self.alike = tuple(
+            tuple(cause for cause in causes if len(cause.columns) == count) for count in counts
+        )
         self.count = at
 
     def friction_columns(self, joint: str) -> tuple[NDArray[np.intp], Vector]:
@@ -186,16 +192,12 @@ class ChangeColumns:
         q = row.state.q - self.delay * row.state.v
         if not self._tilted:
             return np.zeros((len(q), 2))
-        straight = generalized_gravity(self._robot, q)
-        tilted = [generalized_gravity(r, q) - straight for r in self._tilted]
-        return np.asarray(np.array(tilted).T / TILT)
+        tilts: Matrix = np.array([generalized_gravity(r, q) for r in self._tilted]).T / TILT
+        return tilts
 
     def _of_position(self, q: Vector) -> Matrix:
         robot = self._robot
-        parts = []
-        if self._tilted:
-            straight = generalized_gravity(robot, q)
-            parts = [(generalized_gravity(r, q) - straight)[:, None] for r in self._tilted]
+        parts = [generalized_gravity(tilted, q)[:, None] for tilted in self._tilted]
         parts += [
             -FORCE * frame_jacobian(robot, q, frame, ReferenceFrame.LOCAL_WORLD_ALIGNED)[:3].T
             for _, frame in self._frames
@@ -216,12 +218,17 @@ def _contact_frames(robot: RobotModel, held: str) -> list[tuple[str, str]]:
 
 
 def _tilted(robot: RobotModel) -> list[RobotModel]:
-    """Return the robot with gravity turned a little about each horizontal axis."""
+    """
+    Return the robot with what a little tilt about each horizontal axis adds to gravity.
+
+    Efforts against gravity are linear in it.
+
+    """
     size = float(np.linalg.norm(robot.gravity))
     if size < 1e-9:
         return []
     across = np.linalg.svd(np.asarray(robot.gravity)[None, :])[2][1:]
-    return [robot.with_gravity(np.asarray(robot.gravity) + TILT * size * axis) for axis in across]
+    return [robot.with_gravity(TILT * size * axis) for axis in across]
 
 
 def _friction_of(

@@ -226,8 +226,9 @@ class ChangeDetector:
         if self._sums is None:
             self._sums = np.zeros((2, len(score)))
             self._began = np.full((2, len(score)), stamp)
-        steps = np.clip(np.array([score, -score]) - SLACK, -LARGEST_STEP, LARGEST_STEP)
-        self._began = np.where(self._sums == 0.0, stamp, self._began)
+        steps = np.minimum(np.array([score, -score]) - SLACK, LARGEST_STEP)
+        np.maximum(steps, -LARGEST_STEP, out=steps)
+        self._began[self._sums == 0.0] = stamp
         self._sums = np.where(use, np.maximum(0.0, self._sums + steps), self._sums)
         if self._sums.max() > ALARM:
             self.since = float(self._began[self._sums > 0.5 * ALARM].min()) - ONSET
@@ -253,13 +254,8 @@ class ChangeDetector:
         arm: ArmErrors,
     ) -> None:
         """Add the rows to the information about causes and errors of the arm."""
-        spread = arm.spread
-        nuisance = row.regressor @ spread[: arm.rank]
-        gone = np.zeros(len(noise))
-        if arm.is_loaded:
-            nuisance = nuisance + row.payload @ spread[arm.rank :]
-            gone = -row.payload @ arm.payload
-        columns = np.column_stack([self._columns.columns(row), nuisance, gone, innovation])
+        gone = -row.payload @ arm.payload if arm.is_loaded else np.zeros(len(noise))
+        columns = np.column_stack([self._columns.columns(row), arm.images(row), gone, innovation])
         columns = (columns / noise[:, None])[use]
         if self._information is None:
             self._information = np.zeros((columns.shape[1],) * 2)
@@ -331,27 +327,37 @@ class ChangeDetector:
         factor = cho_factor(total[known, known] + np.eye(n))
         across = total[known][:, seen]
         reduced = total[np.ix_(seen, seen)] - across.T @ cho_solve(factor, across)
-        gram, right, square = reduced[:count, :count], reduced[:count, -1], reduced[-1, -1]
-        found = []
-        for cause in self._columns.causes:
-            part = cause.columns
-            inside = gram[np.ix_(part, part)] + np.eye(len(part))
-            size = np.linalg.solve(inside, right[part])
-            gain = float(right[part] @ size)
-            likelihood = 0.5 * gain - 0.5 * float(np.linalg.slogdet(inside)[1])
-            left = (square - gain) / max(self._count, 1)
-            size = self._columns.scaled(cause, size)
-            mass = float(size[0]) + float(arm.payload[0]) * arm.is_loaded
-            if cause.kind != 'payload' or mass > 0.0:
-                found.append(_Compared(cause, likelihood, left, size))
+        mass = float(arm.payload[0]) * arm.is_loaded
+        found = [
+            each
+            for alike in self._columns.alike
+            for each in self._likelihoods(alike, reduced)
+            if each.cause.kind != 'payload' or float(each.size[0]) + mass > 0.0
+        ]
         if arm.is_loaded:
             gain = 2.0 * reduced[count, -1] - reduced[count, count]
-            left = (square - gain) / max(self._count, 1)
+            left = (reduced[-1, -1] - gain) / max(self._count, 1)
             gone = Cause('payload removed', self._columns.causes[0].where, np.zeros(0, np.intp))
             found.append(_Compared(gone, 0.5 * float(gain), left, -arm.payload))
         found.sort(key=lambda each: -each.likelihood)
         self.likelihoods = tuple((f.cause.kind, f.cause.where, f.likelihood) for f in found)
         return found
+
+    def _likelihoods(self, alike: tuple[Cause, ...], reduced: Matrix) -> list[_Compared]:
+        """Return how likely causes with as many columns are, from products without the arm's."""
+        part = np.array([cause.columns for cause in alike])
+        inside = reduced[part[:, :, None], part[:, None, :]] + np.eye(part.shape[1])
+        right = reduced[part, -1]
+        sizes = np.linalg.solve(inside, right[:, :, None])[:, :, 0]
+        gains = (right * sizes).sum(axis=1)
+        likelihoods = 0.5 * gains - 0.5 * np.linalg.slogdet(inside)[1]
+        lefts = (reduced[-1, -1] - gains) / max(self._count, 1)
+        return [
+            _Compared(cause, likelihood, left, self._columns.scaled(cause, size))
+            for cause, likelihood, left, size in zip(
+                alike, likelihoods.tolist(), lefts.tolist(), sizes
+            )
+        ]
 
 
 def _change(found: _Compared, since: float, told: float, margin: float) -> Change:

@@ -79,6 +79,15 @@ class RowUse:
         return not self.use.any()
 
 
+@dataclass
+class _Marks:
+    """When a joint did last what rows feel for some time."""
+
+    direction: float = 0.0
+    turned_at: float = -np.inf
+    clipped_at: float = -np.inf
+
+
 class ExcitationGate:
     """
     Decides for each row and joint.
@@ -106,13 +115,10 @@ class ExcitationGate:
                 'values, not negative'
             )
         limit = np.asarray(effort_limit, dtype=np.float64)
-        self._limit = np.where(np.isfinite(limit), SATURATED * limit, np.inf)
+        self._limit = np.where(np.isfinite(limit), SATURATED * limit, np.inf).tolist()
         self._memory = memory
         self._slowest = slowest
-        nv = len(limit)
-        self._direction = np.zeros(nv)
-        self._turned_at = np.full(nv, -np.inf)
-        self._clipped_at = np.full(nv, -np.inf)
+        self._marks = [_Marks() for _ in limit]
         self._touched_at = -np.inf
 
     def step(self, row: OnlineRow, *, in_contact: bool = False, hold: bool = False) -> RowUse:
@@ -129,25 +135,34 @@ class ExcitationGate:
             Whether nothing may be learnt now.
 
         """
-        v, stamp = row.state.v, row.stamp
-        self._see(v, row.state.tau, stamp)
         if in_contact:
-            self._touched_at = stamp
-        recent = stamp - self._memory
-        states = np.where(self._turned_at > recent, int(RowState.TURNING), int(RowState.USED))
-        if self._slowest > 0.0:
-            states[np.abs(v) < self._slowest] = RowState.SLOW
-        states[self._clipped_at > recent] = RowState.SATURATED
+            self._touched_at = row.stamp
+        recent = row.stamp - self._memory
+        v, tau = row.state.v.tolist(), row.state.tau.tolist()
+        found = [
+            self._look(marks, speed, abs(effort) >= limit, row.stamp)
+            for marks, speed, effort, limit in zip(self._marks, v, tau, self._limit)
+        ]
         if self._touched_at > recent:
-            states[:] = RowState.CONTACT
+            found = [RowState.CONTACT] * len(found)
         if hold:
-            states[:] = RowState.HELD
-        return RowUse(states == RowState.USED, states.astype(np.intp))
+            found = [RowState.HELD] * len(found)
+        states = np.array(found, dtype=np.intp)
+        return RowUse(states == RowState.USED, states)
 
-    def _see(self, v: Vector, tau: Vector, stamp: float) -> None:
-        """Remember when joints turned, rested or reached the limit of their effort."""
+    def _look(self, marks: _Marks, v: float, is_clipped: bool, stamp: float) -> RowState:
+        """Judge a joint, and remember when it turned, rested or reached its limit of effort."""
+        recent = stamp - self._memory
+        is_slow = abs(v) < self._slowest
         if self._slowest > 0.0:
-            direction = np.where(np.abs(v) < self._slowest, 0.0, np.sign(v))
-            self._turned_at[(direction != self._direction) | (direction == 0.0)] = stamp
-            self._direction = direction
-        self._clipped_at[np.abs(tau) >= self._limit] = stamp
+            direction = 0.0 if is_slow else 1.0 if v > 0.0 else -1.0
+            if direction != marks.direction or is_slow:
+                marks.turned_at = stamp
+            marks.direction = direction
+        if is_clipped:
+            marks.clipped_at = stamp
+        if marks.clipped_at > recent:
+            return RowState.SATURATED
+        if is_slow:
+            return RowState.SLOW
+        return RowState.TURNING if marks.turned_at > recent else RowState.USED

@@ -42,6 +42,8 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from math import exp
 
 import numpy as np
 
@@ -61,7 +63,6 @@ LONGEST = 2.0
 _LINEAR = np.column_stack(
     [parameters_of_pseudo_inertia(unit.reshape(4, 4)) for unit in np.eye(16)]
 )
-_PSEUDO = np.column_stack([body_pseudo_inertia(unit).ravel() for unit in np.eye(SIZE)])
 _UPPER = ((0, 1), (1, 2), (0, 2))
 
 
@@ -88,6 +89,11 @@ class BodyProblem:
     prior: Vector
     weight: float = 1.0
 
+    @cached_property
+    def prior_inverse(self) -> Matrix:
+        """Return the inverse of the prior's pseudo-inertia, shape (4, 4)."""
+        return np.asarray(np.linalg.inv(body_pseudo_inertia(self.prior)))
+
 
 def log_cholesky(parameters: Vector) -> Vector:
     """Return the ten coordinates of a possible body."""
@@ -100,13 +106,33 @@ def log_cholesky(parameters: Vector) -> Vector:
 
 def body_of(theta: Vector) -> tuple[Vector, Matrix]:
     """Return the ten parameters of coordinates and their Jacobian, shapes (10,) and (10, 10)."""
-    scale = np.exp(theta[0])
-    unit = np.eye(4)
-    unit[range(3), range(3)] = np.exp(theta[1:4])
-    for k, (i, j) in enumerate(_UPPER):
-        unit[i, j] = theta[4 + k]
-    unit[:3, 3] = theta[7:]
-    root = scale * unit
+    root = _root_of(theta)
+    return _LINEAR @ (root @ root.T).ravel(), _LINEAR @ _changes(root).reshape(SIZE, 16).T
+
+
+def objective(problem: BodyProblem, theta: Vector) -> float:
+    """Return what is minimised, at coordinates."""
+    root = _root_of(theta)
+    pseudo = root @ root.T
+    errors = problem.root @ (_LINEAR @ pseudo.ravel()) - problem.right
+    logarithm = 8.0 * float(theta[0]) + 2.0 * float(theta[1] + theta[2] + theta[3])
+    apart = float(np.vdot(problem.prior_inverse, pseudo)) - logarithm
+    return float(errors @ errors) + problem.weight * apart
+
+
+def _root_of(theta: Vector) -> Matrix:
+    """Return ``U``."""
+    alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3 = theta.tolist()
+    unit = np.array([
+        [exp(d1), s12, s13, t1], [0.0, exp(d2), s23, t2], [0.0, 0.0, exp(d3), t3],
+        [0.0, 0.0, 0.0, 1.0],
+    ])  # fmt: skip
+    return np.asarray(exp(alpha) * unit)
+
+
+def _changes(root: Matrix) -> Matrix:
+    """Return the derivatives of ``U @ U.T`` by the coordinates, shape (10, 4, 4)."""
+    scale = root[3, 3]
     changes = np.zeros((SIZE, 4, 4))
     changes[0] = root
     for i in range(3):
@@ -114,19 +140,9 @@ def body_of(theta: Vector) -> tuple[Vector, Matrix]:
         changes[7 + i, i, 3] = scale
     for k, (i, j) in enumerate(_UPPER):
         changes[4 + k, i, j] = scale
-    turned = changes @ root.T
+    turned = np.asarray(changes @ root.T)
     turned += turned.transpose(0, 2, 1)
-    return _LINEAR @ (root @ root.T).ravel(), _LINEAR @ turned.reshape(SIZE, 16).T
-
-
-def objective(problem: BodyProblem, theta: Vector) -> float:
-    """Return what is minimised, at coordinates."""
-    body, _ = body_of(theta)
-    errors = problem.root @ body - problem.right
-    inverse = np.linalg.inv(body_pseudo_inertia(problem.prior))
-    logarithm = 8.0 * theta[0] + 2.0 * float(np.sum(theta[1:4]))
-    apart = float(np.sum(inverse * body_pseudo_inertia(body))) - logarithm
-    return float(errors @ errors + problem.weight * apart)
+    return turned
 
 
 def log_cholesky_steps(problem: BodyProblem, theta: Vector, steps: int = 5) -> Vector:
@@ -170,14 +186,14 @@ def log_cholesky_steps(problem: BodyProblem, theta: Vector, steps: int = 5) -> V
 
 def _slopes(problem: BodyProblem, theta: Vector) -> tuple[Vector, Matrix]:
     """Return half the gradient, and half the Hessian without what bends."""
-    body, jacobian = body_of(theta)
-    image = problem.root @ jacobian
-    gradient = image.T @ (problem.root @ body - problem.right)
-    inverse = np.linalg.inv(body_pseudo_inertia(problem.prior))
-    present = np.linalg.inv(body_pseudo_inertia(body))
-    changes = (_PSEUDO @ jacobian).T.reshape(SIZE, 4, 4)
-    pull = np.einsum('ij,kij->k', inverse - present, changes)
+    root = _root_of(theta)
+    pseudo, changes = root @ root.T, _changes(root)
+    flat = changes.reshape(SIZE, 16)
+    image = problem.root @ (_LINEAR @ flat.T)
+    gradient = image.T @ (problem.root @ (_LINEAR @ pseudo.ravel()) - problem.right)
+    present = np.linalg.inv(pseudo)
+    pull = flat @ (problem.prior_inverse - present).ravel()
     turned = present @ changes
-    bend = np.einsum('aij,bji->ab', turned, turned)
+    bend = turned.reshape(SIZE, 16) @ turned.transpose(0, 2, 1).reshape(SIZE, 16).T
     weight = 0.5 * problem.weight
     return gradient + weight * pull, image.T @ image + weight * bend

@@ -35,6 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import exp
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +71,9 @@ COLUMN = 0.03
 
 WIDTH = 0.02
 """Of the smooth sign of the velocity [rad/s | m/s]."""
+
+COLUMNS = 11
+"""Sign of the velocity, velocity, one, expected effort; payload (4); tilts (2); residual."""
 
 LEVELS = ('ok', 'watch', 'alarm')
 
@@ -151,13 +155,10 @@ class HealthMonitor:
     def reset(self) -> None:
         """Forget what was."""
         nv = len(self._names)
-        self._weight = np.zeros(nv)
         self._moved = np.zeros(nv)
-        self._own = np.zeros((nv, 5, 5))  # sign, velocity, one, expected effort, residual
-        self._squares, self._bias, self._efforts = np.zeros((3, nv))
-        self._scores = np.zeros(nv)
-        self._variances = np.zeros(nv)
-        self._common = np.zeros((nv, 7, 7))  # payload (4), tilts (2), residual
+        self._sums = np.zeros((6, nv))
+        self._columns_now = np.ones((nv, COLUMNS))
+        self._products = np.zeros((nv, COLUMNS, COLUMNS))
         self._levels = np.zeros(nv, dtype=np.intp)
         self._now = 0.0
         self._change: Change | None = None
@@ -181,22 +182,23 @@ class HealthMonitor:
             Which joints count.
 
         """
-        kept = np.where(use, np.exp(-row.step / MEMORY), 1.0)
         step = np.where(use, row.step, 0.0)
-        self._weight = kept * self._weight + step
         self._moved += step
-        soon = np.where(use, np.exp(-row.step / CAUSE_MEMORY), 1.0)
-        v, expected = row.state.v, row.tau - residual
-        own = np.column_stack([np.tanh(v / WIDTH), v, np.ones_like(v), expected, residual])
-        self._own = _faded(self._own, own, soon, step)
-        common = np.column_stack([row.payload[:, :4], self._columns.tilts(row), residual])
-        self._common = _faded(self._common, common, soon, step)
-        self._squares = kept * self._squares + step * residual**2
-        self._bias = kept * self._bias + step * residual
         self._now = row.stamp
-        self._efforts = kept * self._efforts + step * row.tau**2
-        self._scores = kept * self._scores + step * (residual / deviation) ** 2
-        self._variances = kept * self._variances + step * deviation**2
+        v, square = row.state.v, residual * residual
+        variance = deviation * deviation
+        sums = np.array(
+            [np.ones_like(v), residual, square, row.tau**2, square / variance, variance]
+        )
+        self._sums *= np.where(use, exp(-row.step / MEMORY), 1.0)
+        self._sums += step * sums
+        columns = self._columns_now
+        np.tanh(v / WIDTH, out=columns[:, 0])
+        columns[:, 1], columns[:, 3] = v, row.tau - residual
+        columns[:, 4:8], columns[:, 8:10] = row.payload[:, :4], self._columns.tilts(row)
+        columns[:, 10] = residual
+        self._products *= np.where(use, exp(-row.step / CAUSE_MEMORY), 1.0)[:, None, None]
+        self._products += (step[:, None] * columns)[:, :, None] * columns[:, None, :]
 
     def note(self, change: Change) -> None:
         """Hear of a change that was told: it is the likely cause of what follows."""
@@ -204,9 +206,9 @@ class HealthMonitor:
 
     def health(self) -> ModelHealth:
         """Return the present state; levels move with each call."""
-        weight = np.maximum(self._weight, 1e-9)
-        squares = self._squares / weight
-        normal = np.sqrt(np.maximum(self._normal**2, self._variances / weight))
+        weight = np.maximum(self._sums[0], 1e-9)
+        bias, squares, efforts, scores, variances = self._sums[1:] / weight
+        normal = np.sqrt(np.maximum(self._normal**2, variances))
         ratio = np.sqrt(squares) / np.maximum(normal, 1e-12)
         judged = self._moved > ENOUGH
         for j in range(len(self._names)):
@@ -214,16 +216,16 @@ class HealthMonitor:
                 self._levels[j] = _level(int(self._levels[j]), float(ratio[j]))
         joints = []
         for j, name in enumerate(self._names):
-            effort = float(np.sqrt(self._efforts[j] / weight[j]))
+            effort = float(np.sqrt(efforts[j]))
             rms = float(np.sqrt(squares[j]))
             joints.append(
                 JointHealth(
                     joint=name,
                     level=LEVELS[self._levels[j]],
-                    bias=float(self._bias[j] / weight[j]),
+                    bias=float(bias[j]),
                     rms=rms,
                     relative=rms / effort if effort > 0.0 else None,
-                    chi_square=float(self._scores[j] / weight[j]),
+                    chi_square=float(scores[j]),
                     ratio=float(ratio[j]),
                     cause=self._cause(j) if self._levels[j] else '',
                 )
@@ -237,16 +239,16 @@ class HealthMonitor:
         if said is not None and self._now - said.told < SAID_FOR:
             if said.kind not in OF_A_JOINT or said.where == self._names[joint]:
                 return said.sentence
-        own = self._own[joint]
+        own = self._products[joint]
         shares: dict[str, float] = {}
         for label, part in (('friction', [0, 1]), ('offset', [2]), ('scale', [3])):
             shares[label] = _share(own, part)
         concerned = self._levels > 0
-        together = (self._common / np.maximum(self._normal, 1e-9)[:, None, None] ** 2).sum(axis=0)
+        together = np.einsum('j,jkl->kl', np.maximum(self._normal, 1e-9) ** -2.0, self._products)
         if np.count_nonzero(concerned) > 1:
             common = {
-                'payload': _share(together, [0, 1, 2, 3]),
-                'gravity': _share(together, [4, 5]),
+                'payload': _share(together, [4, 5, 6, 7]),
+                'gravity': _share(together, [8, 9]),
             }
             # One cause for several joints is likelier than one for each.
             shares = common if max(common.values()) > CLEAR else shares
@@ -255,21 +257,16 @@ class HealthMonitor:
             return 'no single cause: contact, or another form of friction'
         if best == 'friction':
             level = float(_solved(own, [0, 1])[0])
-            push = float(own[4, 0])
+            push = float(own[-1, 0])
             return f'friction {"up" if push > 0.0 else "down"} (Coulomb {level:+.2g})'
         if best == 'offset':
-            return f'offset of the effort sensor ({own[2, 4] / max(own[2, 2], 1e-12):+.2g})'
+            return f'offset of the effort sensor ({own[2, -1] / max(own[2, 2], 1e-12):+.2g})'
         if best == 'scale':
             factor = 1.0 + float(_solved(own, [3])[0])
             return 'sign of the effort' if factor < 0.0 else f'effort {factor:.2f} times as large'
         if best == 'payload':
-            return f'payload changed ({_solved(together, [0, 1, 2, 3])[0]:+.2g} kg)'
+            return f'payload changed ({_solved(together, [4, 5, 6, 7])[0]:+.2g} kg)'
         return 'direction of gravity: the base is not mounted as it was'
-
-
-def _faded(sums: Matrix, columns: Matrix, kept: Vector, step: Vector) -> Matrix:
-    fresh = columns[:, :, None] * columns[:, None, :] * step[:, None, None]
-    return np.asarray(kept[:, None, None] * sums + fresh)
 
 
 def _solved(sums: Matrix, part: list[int]) -> Vector:

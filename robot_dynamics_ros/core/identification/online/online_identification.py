@@ -277,7 +277,7 @@ class OnlineIdentification:
 
         """
         q, tau = as_vector('q', q, self._nv), as_vector('tau', tau, self._nv)
-        if not isfinite(float(q.sum() + tau.sum()) + stamp):
+        if not isfinite(float(q.dot(q) + tau.dot(tau)) + stamp):
             self.refused += 1
             return None
         self._touched |= in_contact

@@ -140,24 +140,13 @@ class OnlineRows:
         self.model = model
         first = motion_cutoff or MOTION_CUTOFF * cutoff
         self.motion = CausalMotion(robot, first, effort_delay)
-        independent = np.array(model.base.independent, dtype=np.intp)
-        self._bodies = independent[independent < model.n_inertial]
-        chosen = independent[len(self._bodies) :] - model.n_inertial
-        self._terms = TermTable([model.terms[k] for k in chosen], robot.nv)
         self._held: tuple[slice, Matrix] | None = None
         if payload_frame is not None:
             frame = moving_frame(robot, payload_frame)
             own = slice(SIZE * frame.body, SIZE * frame.body + SIZE)
             self._held = own, parameter_transform(frame.rotation, frame.translation)
-        self._columns = np.zeros((robot.nv, model.base.rank + SIZE + 1))
-        present = [
-            np.append(c, model.base.rank + np.arange(SIZE + 1)) for c in model.columns_of_joint
-        ]
-        if self._held is None:
-            present = [np.append(c[: -SIZE - 1], c[-1]) for c in present]
-        width = self._columns.shape[1]
-        self._present = np.concatenate([j * width + c for j, c in enumerate(present)])
-        self._filter = MatchedFilter(cutoff, len(self._present), ROW_ORDER)
+        self._place_signals()
+        self._filter = MatchedFilter(cutoff, len(self._values), ROW_ORDER)
         self._column_period = 1.0 / (COLUMNS_PER_CUTOFF * cutoff)
         self._row_period = 1.0 / (rate or RATE_PER_CUTOFF * cutoff)
         self._filtered_at: float | None = None
@@ -210,23 +199,44 @@ class OnlineRows:
         self._filtered_at = self._row_at = state.stamp
         self._settled_at = state.stamp + self._filter.settling_time
 
+    def _place_signals(self) -> None:
+        """Find the entries that are not always zero: where from, and where to in a row."""
+        model, nv, rank = self.model, self.model.robot.nv, self.model.base.rank
+        independent = np.array(model.base.independent, dtype=np.intp)
+        bodies = independent[independent < model.n_inertial]
+        terms = independent[len(bodies) :] - model.n_inertial
+        self._terms = TermTable([model.terms[k] for k in terms], nv)
+        self._shape = nv, rank + SIZE + 1
+        joints = np.repeat(np.arange(nv), [len(c) for c in model.columns_of_joint])
+        columns = np.concatenate(model.columns_of_joint)
+        of_body = columns < len(bodies)
+        self._body_cells = joints[of_body] * model.n_inertial + bodies[columns[of_body]]
+        self._term_cells = joints[~of_body] * len(terms) + columns[~of_body] - len(bodies)
+        cells = np.arange(nv * self._shape[1]).reshape(self._shape)
+        held = slice(rank, rank + SIZE if self._held is not None else rank)
+        self._present = np.concatenate([
+            cells[joints[of_body], columns[of_body]], cells[joints[~of_body], columns[~of_body]],
+            cells[:, held].ravel(), cells[:, -1],
+        ])  # fmt: skip
+        self._values = np.zeros(len(self._present))
+
     def _signals(self, state: CausalState) -> Vector:
-        """Return the columns and efforts that are not always zero."""
-        columns, n = self._columns, len(self._bodies)
+        """Return the columns and efforts that are not always zero; the same array every time."""
+        values, nv = self._values, self._shape[0]
         full = joint_torque_regressor(self.model.robot, state.q, state.v, state.a)
-        rank = self.model.base.rank
-        columns[:, :n] = full[:, self._bodies]
-        columns[:, n:rank] = self._terms.columns(state.v, state.a)
+        n = len(self._body_cells)
+        full.take(self._body_cells, out=values[:n])
+        at = n + len(self._term_cells)
+        self._terms.columns(state.v, state.a).take(self._term_cells, out=values[n:at])
         if self._held is not None:
             own, transform = self._held
-            columns[:, rank:-1] = full[:, own] @ transform
-        columns[:, -1] = state.tau
-        return np.asarray(columns.ravel()[self._present])
+            np.matmul(full[:, own], transform, out=values[at:-nv].reshape(nv, SIZE))
+        values[-nv:] = state.tau
+        return values
 
     def _row(self, since: float, filtered: Vector, state: CausalState) -> OnlineRow:
-        flat = np.zeros(self._columns.size)
-        flat[self._present] = filtered
-        rows = flat.reshape(self._columns.shape)
+        rows = np.zeros(self._shape)
+        rows.put(self._present, filtered)
         rank = self.model.base.rank
         return OnlineRow(
             state.stamp, since, rows[:, :rank], rows[:, rank:-1], rows[:, -1].copy(), state

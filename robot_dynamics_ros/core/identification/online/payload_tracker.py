@@ -109,6 +109,11 @@ class PayloadEstimate:
     parameters: Vector
     covariance: Matrix
 
+    @property
+    def mass_deviation(self) -> float:
+        """Return the standard deviation of the mass [kg]."""
+        return float(np.sqrt(self.covariance[0, 0]))
+
     @cached_property
     def deviation(self) -> Vector:
         """
@@ -162,6 +167,7 @@ class PayloadTracker:
         self._estimate: PayloadEstimate | None = None
         self._is_new = False
         self._learnt_at = self._fit_at = 0.0
+        self._due_rows = 0
         if stated is not None and stated.mass > 0.0:
             self.state_payload(stated)
 
@@ -185,9 +191,13 @@ class PayloadTracker:
     @property
     def estimate(self) -> PayloadEstimate | None:
         """Return the payload, or None if there is none."""
-        if self.arm.is_loaded and self._is_new and self._learnt_at >= self._fit_at:
+        if self._is_due and (self._estimate is None or self._due_rows > 1):
             self._fit()
         return self._estimate if self.arm.is_loaded else None
+
+    @property
+    def _is_due(self) -> bool:
+        return self.arm.is_loaded and self._is_new and self._learnt_at >= self._fit_at
 
     @property
     def parameters(self) -> Vector:
@@ -225,6 +235,12 @@ class PayloadTracker:
                 self._waiting.popleft()
             return
         self._learn(row.stamp - LAG)
+        self._due_rows += self._is_due
+
+    def work(self) -> None:
+        """Do a part of what rows left to do; the next row does what is left then."""
+        if not self.arm.work() and self._is_due:
+            self._fit()
 
     def changed(self, since: float) -> None:
         """Say that another payload, or none, is there since some time; the rows after it tell."""
@@ -338,7 +354,7 @@ class PayloadTracker:
         else:
             self._theta = log_cholesky_steps(self._problem(root, right), self._theta)
         self._is_new = False
-        self._fit_at = self._learnt_at + FIT_PERIOD
+        self._fit_at, self._due_rows = self._learnt_at + FIT_PERIOD, 0
         parameters, _ = body_of(self._theta)
         information = root.T @ root + 0.5 * WEIGHT * divergence_hessian(parameters)
         covariance: Matrix = np.asarray(np.linalg.inv(information))

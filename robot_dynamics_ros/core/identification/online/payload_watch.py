@@ -147,7 +147,7 @@ class PayloadWatch:
         estimate = self.tracker.estimate
         if estimate is None:
             return False
-        return float(estimate.deviation[0]) > UNSURE * estimate.payload.mass + LEAST_UNSURE
+        return estimate.mass_deviation > UNSURE * estimate.payload.mass + LEAST_UNSURE
 
     def effort(self, row: OnlineRow) -> Vector | None:
         """Return what the payload adds to the row's efforts, shape (nv,); None without one."""
@@ -187,6 +187,10 @@ class PayloadWatch:
             self._snap(row.stamp)
         self.report = WatchReport(self.detector.is_explaining, change)
         return self.report
+
+    def work(self) -> None:
+        """Do a part of what rows left to do; with each joint state, so that none costs much."""
+        self.tracker.work()
 
     def state(self) -> dict[str, NDArray[np.float64]]:
         """Return everything that `restore` needs."""
@@ -233,6 +237,6 @@ class PayloadWatch:
         """Let a payload that is clearly too small to be one be none."""
         estimate = self.tracker.estimate
         if estimate is not None:
-            mass, deviation = estimate.payload.mass, float(estimate.deviation[0])
+            mass, deviation = estimate.payload.mass, estimate.mass_deviation
             if mass + SURE * deviation < SMALLEST_MASS:
                 self.tracker.vanished(stamp)

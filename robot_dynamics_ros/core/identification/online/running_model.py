@@ -275,6 +275,8 @@ class RunningModel:
             If it does not consist of real numbers.
 
         """
+        if self.watch is not None:
+            self.watch.work()
         report = self.online.step(stamp, q, tau, in_contact=in_contact)
         change, self._told = self._told, None
         if report is not None:

@@ -66,7 +66,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from robot_dynamics_ros.core.arrays import as_finite, Matrix, Vector
+from robot_dynamics_ros.core.arrays import as_finite, as_matrix, as_vector, Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.jit import inner, kernel, Quick
 
@@ -118,14 +118,13 @@ class SquareRootRls:
             raise ConfigurationError('widest deviations: expected more than 0')
         self._root = np.zeros((size, size + 1))
         self._row = np.zeros(size + 1)
-        self._image = np.zeros(size)
+        self._scratch = np.zeros(size)
         self._solution = np.zeros(size)
-        self._update = Quick(square_root_update_kernel)
+        self._update = Quick(fading_update_kernel if everywhere else square_root_update_kernel)
         self._solve = Quick(back_substitution_kernel)
-        self._update.call(self._root, self._row, self._image, 1.0)  # compiles, changes nothing
-        self._fade = Quick(fading_kernel) if everywhere else None
-        if self._fade is not None:
-            self._fade.call(self._root, self._row, self._solution, 1.0)  # likewise
+        self._images = Quick(images_kernel)
+        self.rows, self.forgetting = 0, 1.0
+        self.update(self._scratch, 0.0, 1.0)  # compiles, changes nothing
         self.forgetting = forgetting
         self.restart(estimate, covariance)
 
@@ -196,16 +195,16 @@ class SquareRootRls:
         deviation : float
             Its standard deviation, more than 0.
 
+        Raises
+        ------
+        DimensionError
+            If the row has another size.
+
         """
-        forgetting = self._forgetting
-        if self._fade is not None and forgetting < 1.0:
-            self._solve.call(self._root, self._solution)
-            self._fade.call(self._root, self._row, self._solution, forgetting)
-            forgetting = 1.0
-        np.multiply(row, self._widest, out=self._row[:-1])
-        self._row[-1] = value
-        self._row /= deviation
-        self._update.call(self._root, self._row, self._image, forgetting)
+        self._update.call(
+            self._root, as_vector('row', row, len(self._widest)), self._widest, float(value),
+            float(deviation), self._forgetting, self._row, self._scratch,
+        )  # fmt: skip
         self.rows += 1
 
     @property
@@ -221,6 +220,31 @@ class SquareRootRls:
         inverse = solve_triangular(root, np.eye(len(root)), check_finite=False)
         inverse *= self._widest[:, None]
         return np.asarray(inverse @ inverse.T)
+
+    def images(self, rows: Matrix) -> Matrix:
+        """
+        Return the rows in coordinates in which the estimate has the covariance one.
+
+        Parameters
+        ----------
+        rows : ndarray, shape (n, p)
+            Rows `y` of a regressor.
+
+        Returns
+        -------
+        images : ndarray, shape (n, p)
+            Rows `x` with ``x @ x == y @ covariance @ y``, for two of them as for one.
+
+        Raises
+        ------
+        DimensionError
+            If the rows have another size.
+
+        """
+        rows = as_matrix('rows', rows, (-1, len(self._widest)))
+        images: Matrix = np.empty(rows.shape)
+        self._images.call(self._root, self._widest, rows, images)
+        return images
 
     @property
     def information_root(self) -> tuple[Matrix, Vector]:
@@ -247,8 +271,21 @@ def information_root(covariance: Matrix) -> Matrix:
 
 
 @kernel
-def square_root_update_kernel(root: Matrix, row: Vector, image: Vector, forgetting: float) -> None:
-    """Forget along the row and turn it into the triangle; the row and `image` are used up."""
+def square_root_update_kernel(
+    root: Matrix,
+    columns: Vector,
+    widest: Vector,
+    value: float,
+    deviation: float,
+    forgetting: float,
+    row: Vector,
+    image: Vector,
+) -> None:
+    """Forget along a row, and turn it into the triangle; `row` and `image` are for work."""
+    size = len(image)
+    for i in range(size):
+        row[i] = columns[i] * widest[i] / deviation
+    row[size] = value / deviation
     if forgetting < 1.0:
         kept = _kept_part(root, row, image, forgetting)
         if kept < 1.0:
@@ -257,43 +294,100 @@ def square_root_update_kernel(root: Matrix, row: Vector, image: Vector, forgetti
 
 
 @kernel
-def fading_kernel(root: Matrix, row: Vector, estimate: Vector, forgetting: float) -> None:
-    """Let all information fade towards the unit matrix around the estimate."""
+def fading_update_kernel(
+    root: Matrix,
+    columns: Vector,
+    widest: Vector,
+    value: float,
+    deviation: float,
+    forgetting: float,
+    row: Vector,
+    estimate: Vector,
+) -> None:
+    """Let all information fade towards the unit matrix around the estimate; take in a row."""
     size = len(estimate)
-    kept, new = np.sqrt(forgetting), np.sqrt(1.0 - forgetting)
+    if forgetting < 1.0:
+        _solve(root, estimate)
+        kept, new = np.sqrt(forgetting), np.sqrt(1.0 - forgetting)
+        for i in range(size):
+            for m in range(i, size + 1):
+                root[i, m] *= kept
+        for i in range(size):
+            for m in range(size + 1):
+                row[m] = 0.0
+            row[i], row[size] = new, new * estimate[i]
+            _rotate_in(root, row, i)
     for i in range(size):
-        for m in range(i, size + 1):
-            root[i, m] *= kept
-    for i in range(size):
-        for m in range(size + 1):
-            row[m] = 0.0
-        row[i], row[size] = new, new * estimate[i]
-        _rotate_in(root, row, i)
-
-
-@inner
-def _rotate_in(root: Matrix, row: Vector, first: int) -> None:
-    """Turn a row, zero before `first`, into the triangle; the row is used up."""
-    size = len(root)
-    for k in range(first, size):
-        if row[k] != 0.0:
-            radius = np.hypot(root[k, k], row[k])
-            cosine, sine = root[k, k] / radius, row[k] / radius
-            for m in range(k, size + 1):
-                above, below = root[k, m], row[m]
-                root[k, m] = cosine * above + sine * below
-                row[m] = cosine * below - sine * above
+        row[i] = columns[i] * widest[i] / deviation
+    row[size] = value / deviation
+    _rotate_in(root, row, 0)
 
 
 @kernel
 def back_substitution_kernel(root: Matrix, solution: Vector) -> None:
     """Solve for the parameters that root and right-hand side stand for."""
+    _solve(root, solution)
+
+
+@kernel
+def images_kernel(root: Matrix, widest: Vector, rows: Matrix, images: Matrix) -> None:
+    """Write :math:`R^{-T} y` of each row `y`, whose square is its variance."""
+    size = len(root)
+    for j in range(len(images)):
+        for i in range(size):
+            images[j, i] = rows[j, i] * widest[i]
+        for i in range(size):
+            images[j, i] /= root[i, i]
+            known = images[j, i]
+            if known != 0.0:
+                _subtract(images[j, i + 1 :], root[i, i + 1 : size], known)
+
+
+@inner
+def _turn(above: Vector, below: Vector, cosine: float, sine: float) -> None:
+    """Turn two rows against each other."""
+    for m in range(len(above)):
+        first, second = above[m], below[m]
+        above[m] = cosine * first + sine * second
+        below[m] = cosine * second - sine * first
+
+
+@inner
+def _subtract(row: Vector, other: Vector, factor: float) -> None:
+    for m in range(len(row)):
+        row[m] -= factor * other[m]
+
+
+@inner
+def _product(row: Vector, other: Vector) -> float:
+    """Return the sum of products, as four sums at a time."""
+    count = len(row) // 4
+    sums0, sums1, sums2, sums3 = 0.0, 0.0, 0.0, 0.0
+    for m in range(count):
+        sums0 += row[4 * m] * other[4 * m]
+        sums1 += row[4 * m + 1] * other[4 * m + 1]
+        sums2 += row[4 * m + 2] * other[4 * m + 2]
+        sums3 += row[4 * m + 3] * other[4 * m + 3]
+    for m in range(4 * count, len(row)):
+        sums0 += row[m] * other[m]
+    return (sums0 + sums1) + (sums2 + sums3)
+
+
+@inner
+def _rotate_in(root: Matrix, row: Vector, first: int) -> None:
+    """Turn a row, zero before `first`, into the triangle; the row is used up."""
+    for k in range(first, len(root)):
+        radius = np.sqrt(root[k, k] * root[k, k] + row[k] * row[k])
+        if row[k] != 0.0 and radius > 0.0:
+            _turn(root[k, k:], row[k:], root[k, k] / radius, row[k] / radius)
+
+
+@inner
+def _solve(root: Matrix, solution: Vector) -> None:
     size = len(solution)
     for i in range(size - 1, -1, -1):
-        rest = root[i, size]
-        for k in range(i + 1, size):
-            rest -= root[i, k] * solution[k]
-        solution[i] = rest / root[i, i]
+        known = _product(root[i, i + 1 : size], solution[i + 1 :])
+        solution[i] = (root[i, size] - known) / root[i, i]
 
 
 @inner
@@ -301,20 +395,18 @@ def _kept_part(root: Matrix, row: Vector, image: Vector, forgetting: float) -> f
     """Return which part of the information along the row may be kept; leave R y in `image`."""
     size = len(image)
     variance, squares = 0.0, 0.0
-    for i in range(size):  # y^T P y = |R^-T y|^2
-        total = row[i]
-        for k in range(i):
-            total -= root[k, i] * image[k]
-        image[i] = total / root[i, i]
-        variance += image[i] * image[i]
+    for i in range(size):
+        image[i] = row[i]
         squares += row[i] * row[i]
+    for i in range(size):  # y^T P y = |R^-T y|^2
+        known = image[i] / root[i, i]
+        variance += known * known
+        if known != 0.0:
+            _subtract(image[i + 1 :], root[i, i + 1 : size], known)
     information = 0.0
     for i in range(size):
-        total = 0.0
-        for k in range(i, size):
-            total += root[i, k] * row[k]
-        image[i] = total
-        information += total * total
+        image[i] = _product(root[i, i:size], row[i:size])
+        information += image[i] * image[i]
     if squares <= variance or information <= 0.0:
         return 1.0
     growth = min(
@@ -328,22 +420,14 @@ def _forget(root: Matrix, image: Vector, factor: float) -> None:
     """Multiply the root along `image` by a factor."""
     size = len(image)
     for k in range(size - 1, 0, -1):  # image to the first axis: the root becomes Hessenberg
-        radius = np.hypot(image[k - 1], image[k])
+        radius = np.sqrt(image[k - 1] * image[k - 1] + image[k] * image[k])
         if radius > 0.0:
-            cosine, sine = image[k - 1] / radius, image[k] / radius
+            _turn(root[k - 1, k - 1 :], root[k, k - 1 :], image[k - 1] / radius, image[k] / radius)
             image[k - 1] = radius
-            for m in range(k - 1, size + 1):
-                above, below = root[k - 1, m], root[k, m]
-                root[k - 1, m] = cosine * above + sine * below
-                root[k, m] = cosine * below - sine * above
     for m in range(size + 1):
         root[0, m] *= factor
     for k in range(size - 1):
-        radius = np.hypot(root[k, k], root[k + 1, k])
+        radius = np.sqrt(root[k, k] * root[k, k] + root[k + 1, k] * root[k + 1, k])
         if radius > 0.0:
-            cosine, sine = root[k, k] / radius, root[k + 1, k] / radius
-            root[k, k], root[k + 1, k] = radius, 0.0
-            for m in range(k + 1, size + 1):
-                above, below = root[k, m], root[k + 1, m]
-                root[k, m] = cosine * above + sine * below
-                root[k + 1, m] = cosine * below - sine * above
+            _turn(root[k, k:], root[k + 1, k:], root[k, k] / radius, root[k + 1, k] / radius)
+            root[k + 1, k] = 0.0

@@ -176,5 +176,5 @@ def test_push_is_a_contact_and_leaves_no_trace() -> None:
     before, _ = watch([each for each in rows if each.row.stamp < begin])[1:]
     arm: ArmErrors = before.arm
     # What is known of the arm moves by the rows that came before and after, not by 6 N m.
-    spread = np.sqrt(np.sum(arm.spread[: arm.rank] ** 2, axis=1))
+    spread = np.sqrt(np.diag(arm.covariance))[: arm.rank]
     assert np.abs((watcher.arm.errors - arm.errors) / spread).max() < 3.0

@@ -59,6 +59,9 @@ def test_without_forgetting_it_is_the_fit_of_all_rows_with_the_prior() -> None:
     root, right = fit.information_root
     np.testing.assert_allclose(root.T @ root, information, rtol=1e-10, atol=1e-6)
     np.testing.assert_allclose(root @ fit.estimate, right, atol=1e-8)
+    images = fit.images(rows[:5])
+    expected = rows[:5] @ np.linalg.solve(information, rows[:5].T)
+    np.testing.assert_allclose(images @ images.T, expected, rtol=1e-9)
     assert fit.rows == 200
 
 
