@@ -159,6 +159,10 @@ class SquareRootRls:
         self._root[:, size] = self._root[:, :size] @ estimate
         self.rows = 0
 
+    def open(self, deviations: Vector) -> None:
+        """Make the estimate less certain by standard deviations, shape (p,)."""
+        self.restart(self.estimate, self.covariance + np.diag(deviations**2))
+
     def state(self) -> dict[str, NDArray[Any]]:
         """Return root, right-hand side and number of rows."""
         return {'root': self._root.copy(), 'rows': np.array(float(self.rows))}
