@@ -135,14 +135,17 @@ class FrictionTracker:
         self._bodies = start.base.copy()
         self._bodies[self.columns] = 0.0
         self._levels = np.zeros((model.robot.nv, 0 if velocities is None else len(velocities)))
-        self._given_up = np.zeros(len(start.base))
         self._stated = columns_of_joints(start, () if velocities is None else ('stribeck',))
         stated = np.concatenate(self._stated)
         self._bodies[stated] = 0.0
+        self._given_up = start.base - self._bodies
+        self._given_up[self.columns] = 0.0
         self._body_root = body_root(start, np.concatenate([self.columns, stated]))
         self._squares: Vector = start.row_deviations**2
         self._places = _places(self._of_joint)
         self.fits = self._fresh_fits()
+        for j in range(model.robot.nv):
+            self._note_level(j)
         self._row: OnlineRow | None = None
         self._rest = self._deviations = np.zeros(model.robot.nv)
 
@@ -213,21 +216,28 @@ class FrictionTracker:
 
     def _note_level(self, j: int) -> None:
         grid = self.fits[j].grid
-        if grid is not None and grid.seen >= STATIC_SEEN:
+        if grid is not None:
             self._levels[j] = self.fits[j].estimate[len(self._of_joint[j]) :]
-            self._given_up[self._stated[j]] = self.start.base[self._stated[j]]
 
     def static_effort(self, row: OnlineRow) -> Vector:
         """
         Return the friction of a row that is not in `base`, shape (nv,) [N m | N].
 
-        That is the level at rest as tracked, less that of the start; nothing before it was seen.
+        That is the level at rest as tracked, less that of the start.
 
         """
         if self._velocities is None:
             return np.zeros(len(self.fits))
         effort: Vector = np.einsum('jk,jk->j', row.stribeck, self._levels)
-        return effort - row.regressor @ self._given_up
+        effort -= row.regressor @ self._given_up
+        return effort
+
+    def static_deviation(self, row: OnlineRow) -> Vector:
+        """Return the standard deviation of what a row owes to levels at rest, shape (nv,)."""
+        return np.array([
+            0.0 if fit.grid is None else fit.grid.unsure(row.stribeck[j])
+            for j, fit in enumerate(self.fits)
+        ])  # fmt: skip
 
     @property
     def static_friction(self) -> tuple[StaticFriction | None, ...]:
@@ -351,7 +361,6 @@ class FrictionTracker:
         for name, fit in zip(self.start.model.robot.v_names, fits):
             fit.restore(part_of(state, f'{name}/'))
         self.fits, self._row = fits, None
-        self._levels[:], self._given_up[:] = 0.0, 0.0
         for j in range(len(fits)):
             self._note_level(j)
 

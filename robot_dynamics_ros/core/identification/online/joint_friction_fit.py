@@ -204,7 +204,7 @@ class JointFrictionFit:
             Whether new friction has just been found.
 
         """
-        unsure = 0.0 if self.grid is None else self.grid.unsure(columns)
+        unsure = 0.0 if self.grid is None else self.grid.unsure(columns[-self.grid.count :])
         z = (value - float(columns @ self._fitted)) / hypot(deviation, unsure)
         if self.state is FitState.DOUBT:
             self._doubt(z, step)

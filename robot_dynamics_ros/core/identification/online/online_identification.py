@@ -172,7 +172,7 @@ class OnlineReport:
         Filtered efforts less those of the arm with its tracked friction, and of what the explainer
         explains [N m | N].
     deviation : ndarray, shape (nv,)
-        Standard deviation of the errors of a row at the start [N m | N].
+        Standard deviation of the errors of a row, as at the start [N m | N].
     changed : ndarray of bool, shape (nv,)
         Joints whose friction was found to change since the last report.
 
@@ -373,10 +373,11 @@ class OnlineIdentification:
         if self._touched:
             self.discard(row.stamp - BEFORE_CONTACT)
             self._touched = False
+        deviation = np.hypot(self._deviation, self.friction.static_deviation(row))
         effort, is_blind = None, False
         if self.explainer is not None:
             left = row.tau - row.regressor @ self.start.base - static
-            said = self.explainer.step(row, left, self._deviation, use.use)
+            said = self.explainer.step(row, left, deviation, use.use)
             if said.change is not None and said.change.kind != 'friction':
                 self.discard(said.change.since)
             effort, is_blind = self.explainer.effort(row), self.explainer.is_blind
@@ -385,7 +386,7 @@ class OnlineIdentification:
             self._waiting.append(_Waiting(row, use.use.copy(), effort, known))
         rest = residual if effort is None else residual - effort
         changed, self._changed = self._changed, np.zeros_like(self._changed)
-        return OnlineReport(row, use, rest, self._deviation, changed)
+        return OnlineReport(row, use, rest, deviation, changed)
 
     def _learn(self, now: float) -> None:
         """Learn from one joint of the oldest row that has waited long enough."""

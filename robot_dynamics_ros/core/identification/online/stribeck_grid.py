@@ -87,10 +87,12 @@ class StribeckGrid:
     widest : ndarray, shape (p + 1,)
         Standard deviations that forgetting does not lead beyond, more than 0.
     velocities : ndarray, shape (K,)
-        The grid [rad/s | m/s].
+        The grid, a geometric row of at least two [rad/s | m/s].
 
     Attributes
     ----------
+    count : int
+        `K`.
     forgetting : float
         What of the information is kept when the next row comes, more than 0 and at most 1.
     seen : float
@@ -109,10 +111,12 @@ class StribeckGrid:
         self, estimate: Vector, covariance: Matrix, widest: Vector, velocities: Vector
     ) -> None:
         size, count = np.size(estimate), len(velocities)
+        self.count = count
         self._widest = as_finite('widest', widest, (size,)).copy()
         if self._widest.min() <= 0.0:
             raise ConfigurationError('widest deviations: expected more than 0')
         self._log_velocities = np.log(velocities)
+        self._cell = float(self._log_velocities[-1] - self._log_velocities[0]) / (count - 1)
         self._roots = np.zeros((count, size, size + 1))
         self._log_weights = np.zeros(count)
         self._weights = np.full(count, 1.0 / count)
@@ -127,7 +131,7 @@ class StribeckGrid:
         self.seen = 0.0
         self._begin(estimate, covariance)
         self.update(np.zeros(len(self._mean)), 0.0, 1.0)  # compiles, and tells nothing
-        self.unsure(np.zeros(len(self._mean)))
+        self.unsure(np.zeros(count))
 
     def _begin(self, estimate: Vector, covariance: Matrix) -> None:
         """Begin all fits alike."""
@@ -181,20 +185,29 @@ class StribeckGrid:
         """Return the parameters of the mean of all fits, shape (p + K,)."""
         return np.asarray(self._mean * self._scale)
 
-    def unsure(self, row: Vector) -> float:
-        """Return the standard deviation of what a row owes to the static level [N m | N]."""
-        return float(self._unsure.call(row, self._scale, self._mean, self._squares))
+    def unsure(self, columns: Vector) -> float:
+        """Return the deviation of what a row with these columns owes to the level [N m | N]."""
+        return float(
+            self._unsure.call(columns, float(self._widest[-1]), self._mean, self._squares)
+        )
 
     @property
     def covariance(self) -> Matrix:
-        """Return the covariance of the other terms and the level, shape (p + 1, p + 1)."""
+        """
+        Return the covariance of the other terms and the level, shape (p + 1, p + 1).
+
+        A velocity stands for all that are nearer to it than to the next one.
+
+        """
         size = len(self._widest)
         fits = np.array([
             solve_triangular(root[:, :size], root[:, size], check_finite=False)
             for root in self._roots
         ])  # fmt: skip
         apart = fits - self._weights @ fits
+        within = np.gradient(fits, self._log_velocities, axis=0) * (self._cell / np.sqrt(12.0))
         covariance = np.einsum('k,ki,kj->ij', self._weights, apart, apart)
+        covariance += np.einsum('k,ki,kj->ij', self._weights, within, within)
         for weight, root in zip(self._weights.tolist(), self._roots):
             inverse = solve_triangular(root[:, :size], np.eye(size), check_finite=False)
             covariance += weight * (inverse @ inverse.T)
@@ -210,8 +223,7 @@ class StribeckGrid:
         """Return its standard deviation [rad/s | m/s]."""
         mean = float(self._weights @ self._log_velocities)
         squares = float(self._weights @ (self._log_velocities - mean) ** 2)
-        cell = (self._log_velocities[-1] - self._log_velocities[0]) / (len(self._weights) - 1)
-        return self.velocity * float(np.sqrt(squares + cell**2 / 12.0))
+        return self.velocity * float(np.sqrt(squares + self._cell**2 / 12.0))
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return roots, right-hand sides and weights."""
@@ -289,13 +301,13 @@ def grid_update_kernel(
 
 
 @kernel
-def unsure_kernel(row: Vector, scale: Vector, mean: Vector, squares: Vector) -> float:
+def unsure_kernel(columns: Vector, scale: float, mean: Vector, squares: Vector) -> float:
     """Return the deviation of what a row owes to the level, within the fits and between them."""
     count = len(squares)
     first = len(mean) - count
     middle, square = 0.0, 0.0
     for k in range(count):
-        part = row[first + k] * scale[first + k]
+        part = columns[k] * scale
         middle += part * mean[first + k]
         square += part * part * squares[k]
     return float(np.sqrt(max(0.0, square - middle * middle)))
