@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
 
 from identification_scenes import multisine
 from robot_dynamics_ros.core.control.laws import InverseDynamicsLaw
@@ -90,6 +91,24 @@ def perturbed_es5(size: float, seed: int) -> RobotModel:
 def es5_friction() -> DryFriction:
     """Return the assumed friction: with a static level, and so of no form that is fitted."""
     return DryFriction.from_file(config_path('es5_friction.yaml'), described_es5().v_names)
+
+
+def paced(stamps: Array, seed: int, pace: Array) -> tuple[Array, Array, Array]:
+    """Return a multisine that is gone along at a pace, 1 at each stamp for its own."""
+    step = np.diff(stamps, prepend=stamps[0])
+    along = np.cumsum(step * pace)
+    ticks = np.arange(0.0, along[-1] + 0.1, DT)
+    course = CubicSpline(ticks, multisine(6, ticks, seed, 0.9, 1.0)[0], axis=0)
+    v = course(along, 1) * pace[:, None]
+    return course(along), v, np.gradient(v, stamps, axis=0)
+
+
+def now_and_then_slow(stamps: Array, seed: int, slow: float = 0.08) -> tuple[Array, ...]:
+    """Return a multisine that is gone along slowly in four of ten seconds."""
+    time = stamps % 10.0
+    rise, fall = (np.clip((time - first) / 0.7, 0.0, 1.0) for first in (0.0, 5.5))
+    share = rise**2 * (3.0 - 2.0 * rise) - fall**2 * (3.0 - 2.0 * fall)
+    return paced(stamps, seed, slow + (1.0 - slow) * share)
 
 
 def joint_states(

@@ -85,16 +85,30 @@ def rows_of(
     seed: int = 1,
     noise: float = 1.0,
     start: float = 0.0,
+    static: float = 0.0,
+    stribeck: float = 0.05,
+    velocities: Array | None = None,
 ) -> list[OnlineRow]:
-    """Return rows of a motion under parameters, shape (p,) or (count, p), with noise."""
+    """
+    Return rows of a motion under parameters, shape (p,) or (count, p), with noise.
+
+    Friction rises by `static` at rest, over the velocity `stribeck`; rows have the columns of
+    `velocities`.
+
+    """
     rng = np.random.default_rng(seed)
     regressor = model.regressor(q, v, a)
     base = np.array([model.base.to_base(each) for each in np.atleast_2d(parameters)])
     tau = np.einsum('tjk,tk->tj', regressor, np.broadcast_to(base, (len(q), base.shape[1])))
+    tau = tau + static * np.sign(v) * np.exp(-((v / stribeck) ** 2))
+    tried = np.empty(0) if velocities is None else velocities
+    columns = np.sign(v)[..., None] * np.exp(-((v[..., None] / tried) ** 2))
     tau = tau + noise * NOISE * rng.normal(size=tau.shape)
     made = []
     for k in range(len(q)):
         stamp = start + STEP * k
         state = CausalState(stamp, 1e-3, q[k], v[k], a[k], tau[k], True)
-        made.append(OnlineRow(stamp, STEP, regressor[k], np.zeros((6, 10)), tau[k], state))
+        made.append(
+            OnlineRow(stamp, STEP, regressor[k], np.zeros((6, 10)), tau[k], state, columns[k])
+        )
     return made

@@ -42,7 +42,10 @@ from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.control.joint_state_buffer import JointStateBuffer, UpdateOutcome
 from robot_dynamics_ros.core.exceptions import OutputError, RobotDynamicsError
 from robot_dynamics_ros.core.identification.online.excitation_gate import RowState
-from robot_dynamics_ros.core.identification.online.friction_terms import friction_terms
+from robot_dynamics_ros.core.identification.online.friction_terms import (
+    friction_terms,
+    static_terms,
+)
 from robot_dynamics_ros.core.identification.online.online_identification import OnlineReport
 from robot_dynamics_ros.core.identification.online.online_result import online_result
 from robot_dynamics_ros.core.identification.online.online_state import (
@@ -277,12 +280,13 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
             return
         self._publish_payload()
         base, start = self.running.online.base, self.running.online.start
+        slow = static_terms(self.running.online.friction)
         self._outputs['parameters'].publish(
             named_values(
-                start.model.base.base_names,
-                base.estimate,
-                base.deviations**2,
-                start.base,
+                (*start.model.base.base_names, *slow.names),
+                np.append(base.estimate, slow.values),
+                np.append(base.deviations**2, slow.variances),
+                np.append(start.base, slow.start),
                 self._now(),
             )
         )

@@ -95,6 +95,7 @@ def identification_setup(
         slowest=parameters.standstill,
         friction_memory=parameters.friction_memory,
         base_memory=parameters.base_memory,
+        track_stribeck=parameters.track_stribeck,
     )
     start = _start(parameters, robot) if offline is None else offline
     return IdentificationSetup(

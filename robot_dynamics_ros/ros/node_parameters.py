@@ -455,6 +455,9 @@ class IdentificationParameters(SignedEffortParameters):
         low=2.0,
         high=1e6,
     )
+    track_stribeck: bool = parameter(
+        'Whether the static level and the Stribeck velocity are tracked as well.', False
+    )
     base_memory: float = parameter(
         'Seconds of motion after which a row counts for a third in the base parameters.',
         1800.0,

@@ -221,7 +221,7 @@ def test_state_is_kept_over_a_restart_and_refused_for_another_robot(
     graph: Graph, urdf: Path, log: SimulatedLog, report: Path, tmp_path: Path
 ) -> None:
     state = str(tmp_path / 'state.npz')
-    bench = Bench(graph, urdf, state_file=state, offline_report=str(report))
+    bench = Bench(graph, urdf, state_file=state, offline_report=str(report), track_stribeck=True)
     assert bench.began() == 'begun anew: there was no saved state'
     bench.play(log, 8.0)
     learnt = bench.values()

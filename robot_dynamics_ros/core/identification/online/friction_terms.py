@@ -32,7 +32,11 @@ import numpy as np
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.friction.friction_model import TERMS
+from robot_dynamics_ros.core.identification.identified_model import joint_friction
 from robot_dynamics_ros.core.identification.online.friction_tracker import FrictionTracker
+
+STATIC_TERMS = ('static_ratio', 'stribeck_velocity')
+"""How the level rises at slow speed, by the names of friction files."""
 
 
 class FrictionTerms(NamedTuple):
@@ -79,6 +83,32 @@ def friction_terms(tracker: FrictionTracker) -> FrictionTerms:
         np.maximum(variances, 0.0),
         np.maximum(begun, 0.0),
     )
+
+
+def static_terms(tracker: FrictionTracker) -> FrictionTerms:
+    """
+    Return what is known of slow motion, for the joints that have shown it.
+
+    Names are those of `STATIC_TERMS`, two of a joint together [1, rad/s | m/s].
+
+    """
+    model, start = tracker.start.model, tracker.start
+    begun = dict(zip(model.base.base_names, start.base.tolist()))
+    names, entries = [], []
+    joints = tracker.joint_friction
+    for name, width, static in zip(model.robot.v_names, model.velocities, tracker.static_friction):
+        joint, first = joints[name], joint_friction(name, begun, width, [])
+        level = 0.5 * (joint.coulomb_positive + joint.coulomb_negative)
+        if static is None or level <= 0.0:
+            continue
+        names += [f'{name}/{term}' for term in STATIC_TERMS]
+        deviation = static.deviation / level
+        entries += [
+            (joint.static_ratio, deviation**2, first.static_ratio),
+            (joint.stribeck_velocity, static.velocity_deviation**2, first.stribeck_velocity),
+        ]
+    values, variances, before = np.array(entries, dtype=np.float64).reshape(-1, 3).T
+    return FrictionTerms(tuple(names), values, variances, before)
 
 
 def _coefficients(tracker: FrictionTracker) -> Matrix:

@@ -24,6 +24,10 @@ with the terms :math:`\phi_j` of the joint's own drive (viscous, Coulomb, Stribe
 model has them), the deviation :math:`s_j` of rows, and the covariance :math:`P_b` of the bodies.
 How the terms are fitted, and when they count as changed, says `joint_friction_fit`.
 
+With Stribeck velocities to try, the static level and the velocity over which it falls are found as
+well (`stribeck_grid`), in place of a Stribeck term that the model may have. Until slow motion has
+shown them, what the model has is published.
+
 What is published takes energy: a level or damping below zero is set to zero, and the joint's
 others are what they are under that condition.
 
@@ -36,12 +40,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.friction.friction_file import JointFriction
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.identification.identified_model import joint_friction
+from robot_dynamics_ros.core.identification.online.friction_columns import (
+    body_root,
+    columns_of_joints,
+    conditioned,
+    coulomb_level,
+    sizes,
+)
 from robot_dynamics_ros.core.identification.online.joint_friction_fit import (
     FitState,
     JointFrictionFit,
@@ -50,6 +62,13 @@ from robot_dynamics_ros.core.identification.online.joint_friction_fit import (
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow
 from robot_dynamics_ros.core.identification.online.online_start import OnlineStart
 from robot_dynamics_ros.core.identification.online.online_state import part_of
+from robot_dynamics_ros.core.identification.online.static_friction import (
+    STATIC_OPEN,
+    STATIC_SEEN,
+    STATIC_WIDEST,
+    StaticFriction,
+    with_static_friction,
+)
 
 MEMORY = 30.0
 """Seconds of motion of a joint after which its rows count for a third, in calm."""
@@ -76,6 +95,8 @@ class FrictionTracker:
     memory : float
         Seconds of motion of a joint after which its rows count for a third, in calm; at least
         `SHORTEST_MEMORY`.
+    velocities : ndarray, shape (K,), optional
+        Stribeck velocities to try; rows then need their columns.
 
     Attributes
     ----------
@@ -94,7 +115,9 @@ class FrictionTracker:
 
     """
 
-    def __init__(self, start: OnlineStart, memory: float = MEMORY) -> None:
+    def __init__(
+        self, start: OnlineStart, memory: float = MEMORY, velocities: Vector | None = None
+    ) -> None:
         if not memory >= SHORTEST_MEMORY:
             raise ConfigurationError(
                 f'memory of the friction is {memory} s, expected at least {SHORTEST_MEMORY}'
@@ -102,29 +125,47 @@ class FrictionTracker:
         model = start.model
         self.start = start
         self._memory = memory
-        self._of_joint = _columns_of_joints(start)
+        self._velocities = velocities
+        kinds = TRACKED if velocities is None else tuple(set(TRACKED) - {'stribeck'})
+        self._of_joint = columns_of_joints(start, kinds)
         self.columns = np.concatenate(self._of_joint)
         if not len(self.columns):
             raise ConfigurationError('the model has no friction terms: there is none to track')
         self.names = tuple(model.base.base_names[k] for k in self.columns)
         self._bodies = start.base.copy()
         self._bodies[self.columns] = 0.0
-        self._body_root = _body_root(start, self.columns)
+        self._levels = np.zeros((model.robot.nv, 0 if velocities is None else len(velocities)))
+        self._stated = columns_of_joints(start, () if velocities is None else ('stribeck',))
+        stated = np.concatenate(self._stated)
+        self._bodies[stated] = 0.0
+        self._given_up = start.base - self._bodies
+        self._given_up[self.columns] = 0.0
+        self._body_root = body_root(start, np.concatenate([self.columns, stated]))
         self._squares: Vector = start.row_deviations**2
         self._places = _places(self._of_joint)
         self.fits = self._fresh_fits()
+        for j in range(model.robot.nv):
+            self._note_level(j)
         self._row: OnlineRow | None = None
         self._rest = self._deviations = np.zeros(model.robot.nv)
 
     def _fresh_fits(self) -> tuple[JointFrictionFit, ...]:
         start = self.start
-        return tuple(
-            JointFrictionFit(
-                start.base[c], start.covariance[np.ix_(c, c)],
-                _sizes(start, c, WIDEST), _sizes(start, c, OPENED), self._memory,
+        fits = []
+        for j, c in enumerate(self._of_joint):
+            estimate, covariance = start.base[c], start.covariance[np.ix_(c, c)]
+            widest, opened = sizes(start, c, WIDEST), sizes(start, c, OPENED)
+            velocities = self._velocities if len(c) else None
+            if velocities is not None:
+                level = max(coulomb_level(start, c), float(start.spread[j]))
+                stated = float(start.base[self._stated[j]].sum())
+                estimate = np.append(estimate, np.clip(stated, 0.0, STATIC_OPEN * level))
+                covariance = block_diag(covariance, (STATIC_OPEN * level) ** 2)
+                widest, opened = (np.append(x, STATIC_WIDEST * level) for x in (widest, opened))
+            fits.append(
+                JointFrictionFit(estimate, covariance, widest, opened, self._memory, velocities)
             )
-            for c in self._of_joint
-        )  # fmt: skip
+        return tuple(fits)
 
     def step(
         self, row: OnlineRow, use: NDArray[np.bool_], effort: Vector | None = None
@@ -155,10 +196,14 @@ class FrictionTracker:
         for j in np.flatnonzero(use).tolist():
             own = self._of_joint[j]
             if len(own):
+                columns = row.regressor[j, own]
+                if self._velocities is not None:
+                    columns = np.concatenate([columns, row.stribeck[j]])
                 changed[j] = self.fits[j].step(
-                    row.regressor[j, own], float(self._rest[j]), float(self._deviations[j]),
+                    columns, float(self._rest[j]), float(self._deviations[j]),
                     float(row.state.v[j]), row.step,
                 )  # fmt: skip
+                self._note_level(j)
         return changed
 
     def _look_at(self, row: OnlineRow, effort: Vector | None) -> None:
@@ -168,6 +213,44 @@ class FrictionTracker:
         unsure = row.regressor @ self._body_root
         self._deviations = np.sqrt(self._squares + np.sum(unsure * unsure, axis=1))
         self._row = row
+
+    def _note_level(self, j: int) -> None:
+        grid = self.fits[j].grid
+        if grid is not None:
+            self._levels[j] = self.fits[j].estimate[len(self._of_joint[j]) :]
+
+    def static_effort(self, row: OnlineRow) -> Vector:
+        """
+        Return the friction of a row that is not in `base`, shape (nv,) [N m | N].
+
+        That is the level at rest as tracked, less that of the start.
+
+        """
+        if self._velocities is None:
+            return np.zeros(len(self.fits))
+        effort: Vector = np.einsum('jk,jk->j', row.stribeck, self._levels)
+        effort -= row.regressor @ self._given_up
+        return effort
+
+    def static_deviation(self, row: OnlineRow) -> Vector:
+        """Return the standard deviation of what a row owes to levels at rest, shape (nv,)."""
+        return np.array([
+            0.0 if fit.grid is None else fit.grid.unsure(row.stribeck[j])
+            for j, fit in enumerate(self.fits)
+        ])  # fmt: skip
+
+    @property
+    def static_friction(self) -> tuple[StaticFriction | None, ...]:
+        """Return how the friction of each joint rises at slow speed; None if it is not known."""
+        return tuple(
+            None
+            if fit.grid is None or fit.grid.seen < STATIC_SEEN
+            else StaticFriction(
+                float(self._possible_of(j)[-1]), float(np.sqrt(fit.covariance[-1, -1])),
+                fit.grid.velocity, fit.grid.velocity_deviation,
+            )
+            for j, fit in enumerate(self.fits)
+        )  # fmt: skip
 
     @property
     def is_tracking(self) -> NDArray[np.bool_]:
@@ -182,14 +265,17 @@ class FrictionTracker:
     @property
     def estimate(self) -> Vector:
         """Return the terms as they were fitted, shape (n,), in the order of `names`."""
-        return np.concatenate([fit.estimate for fit in self.fits])
+        return np.concatenate(
+            [fit.estimate[: len(own)] for fit, own in zip(self.fits, self._of_joint)]
+        )
 
     @property
     def covariance(self) -> Matrix:
         """Return their covariance, shape (n, n); joints are independent of each other."""
         covariance = np.zeros((len(self.columns), len(self.columns)))
         for fit, place in zip(self.fits, self._places):
-            covariance[place, place] = fit.covariance
+            size = place.stop - place.start
+            covariance[place, place] = fit.covariance[:size, :size]
         return covariance
 
     @property
@@ -200,22 +286,29 @@ class FrictionTracker:
     @property
     def possible(self) -> Vector:
         """Return the terms under the condition that none takes less energy than none, (n,)."""
-        possible = self.estimate
-        model = self.start.model
-        for fit, place in zip(self.fits, self._places):
-            own = self.columns[place]
-            bounded = np.array(
-                [model.terms[model.base.independent[k] - model.n_inertial].is_nonnegative
-                 for k in own], dtype=bool,
-            )  # fmt: skip
-            if (possible[place][bounded] < 0.0).any():
-                possible[place] = _conditioned(possible[place], fit.covariance, bounded)
-        return possible
+        return np.concatenate(
+            [self._possible_of(j)[: len(own)] for j, own in enumerate(self._of_joint)]
+        )
+
+    def _possible_of(self, j: int) -> Vector:
+        """Return the terms of a joint, and its level at rest where that is tracked."""
+        fit, own, model = self.fits[j], self._of_joint[j], self.start.model
+        found = fit.estimate
+        bounded = [
+            model.terms[model.base.independent[k] - model.n_inertial].is_nonnegative for k in own
+        ]
+        if fit.grid is not None:
+            found = np.append(found[: len(own)], found[len(own) :].sum())
+            bounded.append(True)
+        marked = np.array(bounded, dtype=bool)
+        if (found[marked] < 0.0).any():
+            return conditioned(found, fit.covariance, marked)
+        return found
 
     @property
     def base(self) -> Vector:
         """Return all base parameters: the friction as tracked, the bodies of the start."""
-        base: Vector = np.array(self._bodies)
+        base: Vector = np.array(self.start.base)
         base[self.columns] = self.estimate
         return base
 
@@ -224,10 +317,11 @@ class FrictionTracker:
         """Return the friction of each joint in the terms of the friction file."""
         named = dict(zip(self.names, self.possible.tolist()))
         model = self.start.model
-        return {
+        joints = {
             name: joint_friction(name, named, width, [])
             for name, width in zip(model.robot.v_names, model.velocities)
         }
+        return with_static_friction(joints, self.static_friction)
 
     @property
     def friction_model(self) -> FrictionModel:
@@ -267,58 +361,10 @@ class FrictionTracker:
         for name, fit in zip(self.start.model.robot.v_names, fits):
             fit.restore(part_of(state, f'{name}/'))
         self.fits, self._row = fits, None
-
-
-def _columns_of_joints(start: OnlineStart) -> list[NDArray[np.intp]]:
-    """Return the places of the friction terms of each joint alone among the base parameters."""
-    model = start.model
-    found: list[list[int]] = [[] for _ in range(model.robot.nv)]
-    for place, column in enumerate(model.base.independent):
-        if column < model.n_inertial:
-            continue
-        term = model.terms[column - model.n_inertial]
-        if term.kind in TRACKED and len(term.weights) == 1:
-            found[term.weights[0][0]].append(place)
-    return [np.array(places, dtype=np.intp) for places in found]
+        for j in range(len(fits)):
+            self._note_level(j)
 
 
 def _places(of_joint: list[NDArray[np.intp]]) -> list[slice]:
     ends = np.cumsum([len(columns) for columns in of_joint]).tolist()
     return [slice(end - len(columns), end) for end, columns in zip(ends, of_joint)]
-
-
-def _body_root(start: OnlineStart, friction: NDArray[np.intp]) -> Matrix:
-    """Return a root of the covariance of all that is not tracked, zero for what is."""
-    covariance = start.covariance.copy()
-    covariance[friction] = 0.0
-    covariance[:, friction] = 0.0
-    sizes, axes = np.linalg.eigh(covariance)
-    return np.ascontiguousarray(axes * np.sqrt(np.maximum(sizes, 0.0)))
-
-
-def _sizes(start: OnlineStart, columns: NDArray[np.intp], share: float) -> Vector:
-    """Return a part of a joint's terms; of small ones half that of its Coulomb level."""
-    model = start.model
-    own = np.sqrt(np.diag(start.covariance)[columns])
-    values = np.abs(start.base[columns])
-    kinds = [model.terms[model.base.independent[k] - model.n_inertial].kind for k in columns]
-    levels = [value for value, kind in zip(values.tolist(), kinds) if kind == 'coulomb']
-    least = [
-        0.0 if kind == 'viscous' else 0.5 * share * max(levels, default=0.0) for kind in kinds
-    ]
-    return np.asarray(np.maximum(3.0 * own, np.maximum(share * values, least)))
-
-
-def _conditioned(values: Vector, covariance: Matrix, bounded: NDArray[np.bool_]) -> Vector:
-    """Return the estimate with what is negative and must not be at zero, the others as then."""
-    zero = np.zeros(len(values), dtype=bool)
-    found: Vector = np.array(values)
-    for _ in range(len(values)):
-        negative = bounded & ~zero & (found < 0.0)
-        if not negative.any():
-            break
-        zero |= negative
-        gain = covariance[np.ix_(~zero, zero)] @ np.linalg.inv(covariance[np.ix_(zero, zero)])
-        found[~zero] = values[~zero] - gain @ values[zero]
-        found[zero] = 0.0
-    return found

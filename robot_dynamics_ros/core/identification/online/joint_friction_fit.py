@@ -45,6 +45,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
+from math import hypot
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,7 @@ from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import as_finite, Matrix, Vector
 from robot_dynamics_ros.core.identification.online.square_root_rls import SquareRootRls
+from robot_dynamics_ros.core.identification.online.stribeck_grid import StribeckGrid
 
 SHORTEST_MEMORY = 2.0
 """Just after a change [s of motion]."""
@@ -120,12 +122,17 @@ class JointFrictionFit:
         Standard deviations that a suspicion adds.
     memory : float
         Seconds of motion after which rows count for a third, in calm.
+    velocities : ndarray, shape (K,), optional
+        Stribeck velocities to try; then the last of the parameters is the static level above the
+        Coulomb level, and rows have its column for each of them (`stribeck_grid`).
 
     Attributes
     ----------
     state : FitState
     estimate : ndarray, shape (p,)
-        What is to be used: during a trial that of before.
+        What is to be used: during a trial that of before. With a grid (p - 1 + K,).
+    grid : StribeckGrid or None
+        The fits of the Stribeck velocities.
     changes, refused : int
         Trials that ended with new friction, and with the old one.
 
@@ -139,9 +146,20 @@ class JointFrictionFit:
     """
 
     def __init__(
-        self, estimate: Vector, covariance: Matrix, widest: Vector, opened: Vector, memory: float
+        self,
+        estimate: Vector,
+        covariance: Matrix,
+        widest: Vector,
+        opened: Vector,
+        memory: float,
+        velocities: Vector | None = None,
     ) -> None:
-        self._rls = SquareRootRls(estimate, covariance, widest, everywhere=True)
+        self.grid: StribeckGrid | None = None
+        self._rls: SquareRootRls | StribeckGrid
+        if velocities is None:
+            self._rls = SquareRootRls(estimate, covariance, widest, everywhere=True)
+        else:
+            self._rls = self.grid = StribeckGrid(estimate, covariance, widest, velocities)
         self._opened = opened
         self._memory = memory
         self._age = memory
@@ -152,7 +170,7 @@ class JointFrictionFit:
         self._kept_covariance = covariance
         self._ways = [0.0, 0.0]
         self._squares = self._seen = self._calm = self._doubted = 0.0
-        self._fitted = np.array(estimate, dtype=np.float64)
+        self._fitted = np.array(estimate if self.grid is None else self.grid.estimate)
         self.estimate = self._fitted
         self.state = FitState.TRACKING
         self.changes = 0
@@ -186,7 +204,8 @@ class JointFrictionFit:
             Whether new friction has just been found.
 
         """
-        z = (value - float(columns @ self._fitted)) / deviation
+        unsure = 0.0 if self.grid is None else self.grid.unsure(columns[-self.grid.count :])
+        z = (value - float(columns @ self._fitted)) / hypot(deviation, unsure)
         if self.state is FitState.DOUBT:
             self._doubt(z, step)
             return False
@@ -260,7 +279,7 @@ class JointFrictionFit:
         self.estimate = self._fitted = self._rls.estimate
         self._kept, self._kept_covariance = self._rls.state(), self._rls.covariance
         self.state = FitState.TRIAL
-        self._rls.restart(self._fitted, self._kept_covariance + np.diag(self._opened**2))
+        self._rls.open(self._opened)
         self._sums = (0.0, 0.0, 0.0, 0.0)
         self._age = self._squares = self._seen = 0.0
         self._ways = [0.0, 0.0]

@@ -57,6 +57,7 @@ from robot_dynamics_ros.core.identification.online.joint_friction_fit import Fit
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow, OnlineRows
 from robot_dynamics_ros.core.identification.online.online_start import OnlineStart
 from robot_dynamics_ros.core.identification.online.online_state import digests, part_of
+from robot_dynamics_ros.core.identification.online.stribeck_columns import stribeck_velocities
 
 BEFORE_CONTACT = 0.2
 """Rows of this time before a contact was seen may hold it already [s]."""
@@ -86,6 +87,8 @@ class OnlineSettings:
         Seconds of motion after which rows count for a third [s].
     patience : float
         How long rows wait before they are learnt from [s].
+    track_stribeck : bool
+        Whether the level at rest and the velocity over which it falls are tracked as well.
 
     """
 
@@ -97,6 +100,7 @@ class OnlineSettings:
     friction_memory: float = MEMORY
     base_memory: float = 1800.0
     patience: float = 0.5
+    track_stribeck: bool = False
 
 
 class ExplainedChange(Protocol):
@@ -146,9 +150,12 @@ class RowExplainer(Protocol):
 
 
 class _Waiting(NamedTuple):
+    """A row, what a payload adds to it, and that with the friction that `base` has not."""
+
     row: OnlineRow
     use: NDArray[np.bool_]
     effort: Vector | None
+    known: Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +172,7 @@ class OnlineReport:
         Filtered efforts less those of the arm with its tracked friction, and of what the explainer
         explains [N m | N].
     deviation : ndarray, shape (nv,)
-        Standard deviation of the errors of a row at the start [N m | N].
+        Standard deviation of the errors of a row, as at the start [N m | N].
     changed : ndarray of bool, shape (nv,)
         Joints whose friction was found to change since the last report.
 
@@ -233,10 +240,11 @@ class OnlineIdentification:
         self.rows = OnlineRows(
             start.model, settings.cutoff, settings.payload_frame, settings.effort_delay,
             motion_cutoff=settings.motion_cutoff,
+            stribeck_velocities=_velocities(settings),
         )  # fmt: skip
         robot = start.model.robot
         self.gate = ExcitationGate(robot.limits.effort, self.rows.memory, settings.slowest)
-        self.friction = FrictionTracker(start, settings.friction_memory)
+        self.friction = self.friction_tracker(start)
         self.base = BaseTracker(start, settings.base_memory)
         self.is_frozen = False
         self.refused = 0
@@ -340,7 +348,7 @@ class OnlineIdentification:
             If it is of another size, or not finite.
 
         """
-        friction = FrictionTracker(self.start, self.settings.friction_memory)
+        friction = self.friction_tracker(self.start)
         base = BaseTracker(self.start, self.settings.base_memory)
         friction.restore(part_of(state, 'friction/'))
         base.restore(part_of(state, 'base/'))
@@ -349,28 +357,36 @@ class OnlineIdentification:
 
     def reset(self) -> None:
         """Begin again at the start."""
-        self.friction = FrictionTracker(self.start, self.settings.friction_memory)
+        self.friction = self.friction_tracker(self.start)
         self.base = BaseTracker(self.start, self.settings.base_memory)
         self._waiting.clear()
 
+    def friction_tracker(self, start: OnlineStart) -> FrictionTracker:
+        """Return a new tracker of the friction, with the settings that are here."""
+        settings = self.settings
+        return FrictionTracker(start, settings.friction_memory, _velocities(settings))
+
     def _report(self, row: OnlineRow) -> OnlineReport:
-        residual = row.tau - row.regressor @ self.friction.base
+        static = self.friction.static_effort(row)
+        residual = row.tau - row.regressor @ self.friction.base - static
         use = self.gate.step(row, in_contact=self._touched)
         if self._touched:
             self.discard(row.stamp - BEFORE_CONTACT)
             self._touched = False
+        deviation = np.hypot(self._deviation, self.friction.static_deviation(row))
         effort, is_blind = None, False
         if self.explainer is not None:
-            left = row.tau - row.regressor @ self.start.base
-            said = self.explainer.step(row, left, self._deviation, use.use)
+            left = row.tau - row.regressor @ self.start.base - static
+            said = self.explainer.step(row, left, deviation, use.use)
             if said.change is not None and said.change.kind != 'friction':
                 self.discard(said.change.since)
             effort, is_blind = self.explainer.effort(row), self.explainer.is_blind
         if use.use.any() and not (self.is_frozen or is_blind):
-            self._waiting.append(_Waiting(row, use.use.copy(), effort))
+            known = static if effort is None else effort + static
+            self._waiting.append(_Waiting(row, use.use.copy(), effort, known))
         rest = residual if effort is None else residual - effort
         changed, self._changed = self._changed, np.zeros_like(self._changed)
-        return OnlineReport(row, use, rest, self._deviation, changed)
+        return OnlineReport(row, use, rest, deviation, changed)
 
     def _learn(self, now: float) -> None:
         """Learn from one joint of the oldest row that has waited long enough."""
@@ -389,20 +405,25 @@ class OnlineIdentification:
             self._learn_joint()
 
     def _learn_joint(self) -> None:
-        row, use, effort = self._waiting[0]
+        row, use, effort, known = self._waiting[0]
         joint = int(np.argmax(use))
         self._one[:] = False
         self._one[joint] = True
         use[joint] = False
         self._changed |= self.friction.step(row, self._one, effort)
         if self.friction.fits[joint].state is FitState.TRACKING:
-            self.base.step(row, self._one, effort)
+            self.base.step(row, self._one, known)
         if not use.any():
             self._waiting.popleft()
 
 
+def _velocities(settings: OnlineSettings) -> Vector | None:
+    return stribeck_velocities(settings.slowest or SLOWEST) if settings.track_stribeck else None
+
+
 def _row_settings(settings: OnlineSettings) -> dict[str, float | str | None]:
     chosen = asdict(settings)
-    return {
-        key: chosen[key] for key in ('cutoff', 'motion_cutoff', 'effort_delay', 'payload_frame')
-    }
+    keys = ['cutoff', 'motion_cutoff', 'effort_delay', 'payload_frame']
+    if settings.track_stribeck:
+        keys += ['track_stribeck', 'slowest']
+    return {key: chosen[key] for key in keys}

@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from robot_dynamics_ros.core.identification.identified_model import (
 from robot_dynamics_ros.core.identification.online.online_identification import (
     OnlineIdentification,
 )
+from robot_dynamics_ros.core.identification.online.static_friction import with_static_friction
 from robot_dynamics_ros.core.identification.verdict import (
     check_bodies,
     check_friction,
@@ -100,11 +101,13 @@ def online_result(
             check_mass(float(parameters[:n:10].sum()), float(model.prior[:n:10].sum())),
         )
     )
+    written = identified_model(model, parameters)
+    joints = with_static_friction(written.joint_friction, online.friction.static_friction)
     return OnlineResult(
         parameters=parameters,
         base=fit.base,
         covariance=frozen(_covariance(online)),
-        identified=identified_model(model, parameters),
+        identified=replace(written, joint_friction=joints),
         verdict=verdict,
         seconds=frozen(online.base.seconds.copy()),
     )

@@ -30,7 +30,8 @@ of the arm.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -39,6 +40,7 @@ from robot_dynamics_ros.core.dynamics import joint_torque_regressor
 from robot_dynamics_ros.core.identification.identification_model import IdentificationModel
 from robot_dynamics_ros.core.identification.joint_samples import RATE_PER_CUTOFF
 from robot_dynamics_ros.core.identification.online.causal_motion import CausalMotion, CausalState
+from robot_dynamics_ros.core.identification.online.stribeck_columns import StribeckColumns
 from robot_dynamics_ros.core.identification.online.term_table import TermTable
 from robot_dynamics_ros.core.identification.payload_columns import (
     moving_frame,
@@ -76,6 +78,8 @@ class OnlineRow:
         Filtered efforts [N m | N].
     state : CausalState
         The motion before the second filter.
+    stribeck : ndarray, shape (nv, K)
+        Filtered columns of levels at rest, if there are any.
 
     """
 
@@ -85,6 +89,7 @@ class OnlineRow:
     payload: Matrix
     tau: Vector
     state: CausalState
+    stribeck: Matrix = field(default_factory=partial(np.zeros, (0, 0)))
 
 
 class OnlineRows:
@@ -106,6 +111,8 @@ class OnlineRows:
     motion_cutoff : float, optional
         Of the first filter [Hz], `MOTION_CUTOFF` times the other by default; for slow states that
         would have gaps under it.
+    stribeck_velocities : ndarray, shape (K,), optional
+        For which rows have columns of a level at rest [rad/s | m/s].
 
     Attributes
     ----------
@@ -135,6 +142,7 @@ class OnlineRows:
         effort_delay: float = 0.0,
         rate: float | None = None,
         motion_cutoff: float | None = None,
+        stribeck_velocities: Vector | None = None,
     ) -> None:
         robot = model.robot
         self.model = model
@@ -147,6 +155,11 @@ class OnlineRows:
             self._held = own, parameter_transform(frame.rotation, frame.translation)
         self._place_signals()
         self._filter = MatchedFilter(cutoff, len(self._values), ROW_ORDER)
+        self._stribeck = (
+            None
+            if stribeck_velocities is None
+            else StribeckColumns(robot.nv, stribeck_velocities, cutoff, ROW_ORDER)
+        )
         self._column_period = 1.0 / (COLUMNS_PER_CUTOFF * cutoff)
         self._row_period = 1.0 / (rate or RATE_PER_CUTOFF * cutoff)
         self._filtered_at: float | None = None
@@ -186,6 +199,8 @@ class OnlineRows:
         self._filtered_at = stamp
         state = motion.state
         filtered = self._filter.step(h, self._signals(state))[0]
+        if self._stribeck is not None:
+            self._stribeck.step(h, state.v)
         if stamp < self._settled_at:
             self._row_at = stamp
         since = stamp - self._row_at
@@ -196,6 +211,8 @@ class OnlineRows:
 
     def _begin(self, state: CausalState) -> None:
         self._filter.reset(self._signals(state))
+        if self._stribeck is not None:
+            self._stribeck.reset(state.v)
         self._filtered_at = self._row_at = state.stamp
         self._settled_at = state.stamp + self._filter.settling_time
 
@@ -238,6 +255,7 @@ class OnlineRows:
         rows = np.zeros(self._shape)
         rows.put(self._present, filtered)
         rank = self.model.base.rank
-        return OnlineRow(
-            state.stamp, since, rows[:, :rank], rows[:, rank:-1], rows[:, -1].copy(), state
+        row = (state.stamp, since, rows[:, :rank], rows[:, rank:-1], rows[:, -1].copy(), state)
+        return (
+            OnlineRow(*row) if self._stribeck is None else OnlineRow(*row, self._stribeck.columns)
         )

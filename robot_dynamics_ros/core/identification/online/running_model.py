@@ -361,7 +361,7 @@ class RunningModel:
         self.online.friction = self._tracker(begun)
 
     def _tracker(self, begun: OnlineStart) -> FrictionTracker:
-        return FrictionTracker(begun, self.online.settings.friction_memory)
+        return self.online.friction_tracker(begun)
 
 
 def _description_error(found: OfflineResult) -> float:

@@ -158,6 +158,10 @@ class SquareRootRls:
         self._root[:, size] = self._root[:, :size] @ estimate
         self.rows = 0
 
+    def open(self, deviations: Vector) -> None:
+        """Make the estimate less certain by standard deviations, shape (p,)."""
+        self.restart(self.estimate, self.covariance + np.diag(deviations**2))
+
     def state(self) -> dict[str, NDArray[Any]]:
         """Return root, right-hand side and number of rows."""
         return {'root': self._root.copy(), 'rows': np.array(float(self.rows))}
@@ -290,7 +294,7 @@ def square_root_update_kernel(
         kept = _kept_part(root, row, image, forgetting)
         if kept < 1.0:
             _forget(root, image, np.sqrt(kept))
-    _rotate_in(root, row, 0)
+    rotate_in(root, row, 0)
 
 
 @kernel
@@ -307,26 +311,18 @@ def fading_update_kernel(
     """Let all information fade towards the unit matrix around the estimate; take in a row."""
     size = len(estimate)
     if forgetting < 1.0:
-        _solve(root, estimate)
-        kept, new = np.sqrt(forgetting), np.sqrt(1.0 - forgetting)
-        for i in range(size):
-            for m in range(i, size + 1):
-                root[i, m] *= kept
-        for i in range(size):
-            for m in range(size + 1):
-                row[m] = 0.0
-            row[i], row[size] = new, new * estimate[i]
-            _rotate_in(root, row, i)
+        back_substitute(root, estimate)
+        fade(root, row, estimate, forgetting)
     for i in range(size):
         row[i] = columns[i] * widest[i] / deviation
     row[size] = value / deviation
-    _rotate_in(root, row, 0)
+    rotate_in(root, row, 0)
 
 
 @kernel
 def back_substitution_kernel(root: Matrix, solution: Vector) -> None:
     """Solve for the parameters that root and right-hand side stand for."""
-    _solve(root, solution)
+    back_substitute(root, solution)
 
 
 @kernel
@@ -341,6 +337,21 @@ def images_kernel(root: Matrix, widest: Vector, rows: Matrix, images: Matrix) ->
             known = images[j, i]
             if known != 0.0:
                 _subtract(images[j, i + 1 :], root[i, i + 1 : size], known)
+
+
+@inner
+def fade(root: Matrix, row: Vector, estimate: Vector, forgetting: float) -> None:
+    """Let all information fade towards the unit matrix around the estimate."""
+    size = len(estimate)
+    kept, new = np.sqrt(forgetting), np.sqrt(1.0 - forgetting)
+    for i in range(size):
+        for m in range(i, size + 1):
+            root[i, m] *= kept
+    for i in range(size):
+        for m in range(size + 1):
+            row[m] = 0.0
+        row[i], row[size] = new, new * estimate[i]
+        rotate_in(root, row, i)
 
 
 @inner
@@ -374,7 +385,7 @@ def _product(row: Vector, other: Vector) -> float:
 
 
 @inner
-def _rotate_in(root: Matrix, row: Vector, first: int) -> None:
+def rotate_in(root: Matrix, row: Vector, first: int) -> None:
     """Turn a row, zero before `first`, into the triangle; the row is used up."""
     for k in range(first, len(root)):
         radius = np.sqrt(root[k, k] * root[k, k] + row[k] * row[k])
@@ -383,7 +394,7 @@ def _rotate_in(root: Matrix, row: Vector, first: int) -> None:
 
 
 @inner
-def _solve(root: Matrix, solution: Vector) -> None:
+def back_substitute(root: Matrix, solution: Vector) -> None:
     size = len(solution)
     for i in range(size - 1, -1, -1):
         known = _product(root[i, i + 1 : size], solution[i + 1 :])

@@ -26,9 +26,14 @@ from robot_dynamics_ros.core.exceptions import (
 )
 from robot_dynamics_ros.core.identification.identification_model import identification_model
 from robot_dynamics_ros.core.identification.joint_columns import ModelStructure
+from robot_dynamics_ros.core.identification.online.friction_terms import (
+    friction_terms,
+    static_terms,
+)
 from robot_dynamics_ros.core.identification.online.friction_tracker import FrictionTracker
 from robot_dynamics_ros.core.identification.online.joint_friction_fit import FitState
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow
+from robot_dynamics_ros.core.identification.online.stribeck_columns import stribeck_velocities
 from tracker_rows import drives, es5_model, motion, rows_of, start_at
 
 ALL = np.ones(6, dtype=bool)
@@ -218,3 +223,115 @@ def test_what_friction_cannot_explain_is_not_learnt_and_passes() -> None:
         tracker.step(row, moving(row))
     assert tracker.is_tracking.all()
     np.testing.assert_allclose(coulomb(tracker), 3.0, rtol=0.03)
+
+
+VELOCITIES = stribeck_velocities(0.03)
+
+
+def slow_and_fast(count: int, seed: int = 0) -> tuple[np.ndarray, ...]:
+    """Return a motion of which every other five seconds are at a tenth of the pace."""
+    q, v, a = motion(count, seed)
+    pace = np.where(np.arange(count) // 200 % 2 == 1, 0.1, 1.0)[:, None]
+    return q, pace * v, pace**2 * a
+
+
+def test_static_level_is_found_and_slow_motion_is_no_change() -> None:
+    model = es5_model()
+    parameters = drives(model)
+    grid = FrictionTracker(start_at(model, parameters), velocities=VELOCITIES)
+    plain = FrictionTracker(start_at(model, parameters))
+    moved = slow_and_fast(1600)
+    made = rows_of(model, *moved, parameters, static=0.9, velocities=VELOCITIES)
+    for row in made:
+        grid.step(row, moving(row))
+        plain.step(row, moving(row))
+    assert grid.changes.sum() == 0
+    assert plain.changes.sum() > 0  # without a static level it is taken for Coulomb friction
+    np.testing.assert_allclose(coulomb(grid), 3.0, rtol=0.03)
+    for joint, static in zip(grid.joint_friction.values(), grid.static_friction):
+        assert static is not None
+        # Noise of 0.3 and 0.1 N m over twenty seconds of slow motion.
+        assert 3.0 * joint.static_ratio == pytest.approx(3.9, rel=0.1)
+        assert joint.stribeck_velocity == pytest.approx(0.05, rel=0.3)
+        assert abs(static.excess - 0.9) < 4.0 * static.deviation
+        assert abs(static.velocity - 0.05) < 4.0 * static.velocity_deviation
+    # What the base parameters lack of a row is the friction that rises.
+    slow = made[-20]
+    missing = slow.tau - slow.regressor @ grid.base - grid.static_effort(slow)
+    assert np.abs(missing / (0.3, 0.3, 0.3, 0.1, 0.1, 0.1)).max() < 4.0
+    slow_terms = dict(zip(static_terms(grid).names, static_terms(grid).values.tolist()))
+    assert slow_terms['joint_4/static_ratio'] == grid.joint_friction['joint_4'].static_ratio
+    assert set(friction_terms(grid).names) == set(friction_terms(plain).names)
+
+
+def test_a_step_beside_a_static_level_is_found_in_slow_and_fast_motion() -> None:
+    model = es5_model()
+    before, after = drives(model), drives(model, coulomb=3.9)
+    tracker = FrictionTracker(start_at(model, before), velocities=VELOCITIES)
+    moved = slow_and_fast(1600)
+    for row in rows_of(model, *moved, before, static=0.9, velocities=VELOCITIES):
+        tracker.step(row, moving(row))
+    found = np.full(6, np.nan)
+    changed = rows_of(
+        model, *slow_and_fast(600, 2), after, seed=3, start=40.0, static=1.17,
+        velocities=VELOCITIES,
+    )  # fmt: skip
+    for row in changed:
+        new = tracker.step(row, moving(row)) & np.isnan(found)
+        found[new] = row.stamp - 40.0
+    assert (found < 5.0).all()
+    np.testing.assert_array_equal(tracker.changes, 1)
+    np.testing.assert_allclose(coulomb(tracker), 3.9, rtol=0.05)
+
+
+def test_without_slow_motion_the_static_level_stays_that_of_the_start() -> None:
+    model = es5_model('stribeck')
+    start = start_at(model, drives(model))
+    tracker = FrictionTracker(start, velocities=VELOCITIES)
+    q, v, a = motion(400)
+    v = np.sign(v) * np.maximum(np.abs(v), 0.7)
+    for row in rows_of(model, q, v, a, drives(model), velocities=VELOCITIES):
+        tracker.step(row, ALL)
+    assert tracker.static_friction == 6 * (None,)
+    assert not static_terms(tracker).names
+    # The model's own term: 0.5 N m above 3, over three widths of its smooth sign of 0.02 rad/s.
+    begun = tracker.joint_friction['joint_1']
+    assert begun.stribeck_velocity == pytest.approx(0.06)
+    assert not any('stribeck' in name for name in tracker.names)
+
+
+def test_a_level_that_falls_towards_rest_is_published_as_none() -> None:
+    model = es5_model('two_sided')
+    parameters = drives(model)
+    tracker = FrictionTracker(start_at(model, parameters), velocities=VELOCITIES)
+    moved = slow_and_fast(1200)
+    for row in rows_of(model, *moved, parameters, static=-0.9, velocities=VELOCITIES):
+        tracker.step(row, moving(row))
+    for joint, static in zip(tracker.joint_friction.values(), tracker.static_friction):
+        assert static is not None
+        assert static.excess == 0.0
+        assert joint.static_ratio == 1.0
+        assert joint.coulomb_positive > 0.0
+
+
+def test_state_of_static_levels_goes_on_where_it_was_and_frozen_stays() -> None:
+    model = es5_model()
+    start = start_at(model, drives(model))
+    one = FrictionTracker(start, velocities=VELOCITIES)
+    other = FrictionTracker(start, velocities=VELOCITIES)
+    moved = slow_and_fast(600)
+    made = rows_of(model, *moved, drives(model), static=0.9, velocities=VELOCITIES)
+    for row in made[:400]:
+        one.step(row, moving(row))
+    kept = one.state()
+    for row in made[400:420]:
+        assert not one.step(row, ~ALL).any()
+    assert all(np.array_equal(kept[key], value) for key, value in one.state().items())
+    other.restore(kept)
+    for row in made[400:]:
+        one.step(row, moving(row))
+        other.step(row, moving(row))
+    np.testing.assert_array_equal(one.estimate, other.estimate)
+    assert one.static_friction == other.static_friction
+    with pytest.raises(DimensionError):
+        FrictionTracker(start).restore(kept)
