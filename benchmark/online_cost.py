@@ -134,7 +134,7 @@ class Estimators:
             ('base parameters', online.base, ['step', 'work']),
             ('payload and changes', self.running.watch, ['step', 'work', 'effort']),
             ('meaning of efforts', self.running.semantics, ['step']),
-            ('health', self.running._monitor, ['step']),
+            ('health', self.running._monitor, ['step', 'work']),
             ('contact', self.monitor, ['step']),
         ):
             for name in names:

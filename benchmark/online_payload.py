@@ -63,6 +63,8 @@ COM = np.array([0.02, -0.01, 0.06])
 MOTIONS = {'sines': 0.6, 'poses': 1.0}
 AFTER = (1.0, 2.0, 3.0, 5.0)
 EVENT, GONE = 10.0, 16.0
+STATES_PER_ROW = 10
+"""Joint states from a row to the next, at least."""
 
 
 @dataclass
@@ -94,8 +96,10 @@ def watched(rows: list[WatchedRow], seed: int, stated: Payload | None = None) ->
         residual = each.row.tau - each.row.regressor @ base
         begin = perf_counter()
         report = watch.step(each.row, residual, EFFORT_DEVIATION, each.use)
-        payload = watch.payload
         costs.append(perf_counter() - begin)
+        for _ in range(STATES_PER_ROW):
+            watch.work()
+        payload = watch.payload
         held += report.hold
         if report.change is not None:
             changes.append(report.change)

@@ -275,8 +275,9 @@ class RunningModel:
             If it does not consist of real numbers.
 
         """
-        if self.watch is not None:
+        if self.watch is not None and not self.online.is_frozen:
             self.watch.work()
+        self._monitor.work()
         report = self.online.step(stamp, q, tau, in_contact=in_contact)
         change, self._told = self._told, None
         if report is not None:

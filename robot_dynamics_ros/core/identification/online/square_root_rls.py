@@ -332,7 +332,8 @@ def images_kernel(root: Matrix, widest: Vector, rows: Matrix, images: Matrix) ->
     for j in range(len(images)):
         for i in range(size):
             images[j, i] = rows[j, i] * widest[i]
-        for i in range(size):
+    for i in range(size):  # outside: the root is the larger one
+        for j in range(len(images)):
             images[j, i] /= root[i, i]
             known = images[j, i]
             if known != 0.0:
