@@ -24,7 +24,9 @@ efforts a sample late, lost messages, uneven stamps. They start from an identifi
    textbook recursive least squares with exponential forgetting over the same memory.
 2. All levels rise by 10 % over 10 min: largest error and mean lag.
 3. The arm rests for an hour and moves on: deviations and errors of both recursive fits.
-4. Cost of one state of a Panda at 1 kHz.
+4. Slow and fast motion by turns, then slow motion only, then every level rises by 30 %: with the
+   static level and the Stribeck velocity tracked, and without.
+5. Cost of one state of a Panda at 1 kHz.
 
     python benchmark/online_tracking.py [--drift 600] [--rest 3600]
 
@@ -53,6 +55,8 @@ from online_scenes import (  # noqa: E402
     es5_friction,
     joint_states,
     JointStates,
+    now_and_then_slow,
+    paced,
     perturbed_es5,
 )
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction  # noqa: E402
@@ -278,12 +282,66 @@ def _widest(start: OnlineStart, covariance: Array) -> float:
     return float(np.sqrt((variances / start.open_deviations**2).max()))
 
 
-def show_cost(samples: int = 30_000) -> None:
+def slow_at_last(stamps: Array) -> tuple[Array, ...]:
+    """Return a motion that is slow now and then, from 60 to 90 s slow only, and then as before."""
+    parts = [
+        now_and_then_slow(stamps, 11), paced(stamps, 13, np.full(len(stamps), 0.13)),
+    ]  # fmt: skip
+    share = np.clip((stamps - 59.0) / 2.0, 0.0, 1.0) - np.clip((stamps - 89.0) / 2.0, 0.0, 1.0)
+    share = (share**2 * (3.0 - 2.0 * share))[:, None]
+    q = (1.0 - share) * parts[0][0] + share * parts[1][0]
+    v = np.gradient(q, stamps, axis=0)
+    return q, v, np.gradient(v, stamps, axis=0)
+
+
+def show_slow(start: OnlineStart) -> None:
+    """Print the table of the fourth scene."""
+    first, last = 90.0, 120.0
+    states = joint_states(
+        perturbed_es5(0.03, 1), scaled(lambda t: 1.3 if t >= first else 1.0), last, piece=10.0,
+        seed=11, reference=slow_at_last,
+    )  # fmt: skip
+    print('\nslow and fast motion by turns, slow motion from 60 s, all levels up by 30 % at 90 s')
+    for is_tracked in (False, True):
+        online = OnlineIdentification(start, replace(SETTINGS, track_stribeck=is_tracked))
+        worst, found, error = np.zeros((2, 6)), np.full(6, np.nan), np.full(6, np.nan)
+        false = 0
+        ratios, velocities = np.full((2, 6), np.nan)
+        for report in reports(online, states):
+            t, found_levels = report.row.stamp, levels(start, online.friction.base)
+            if t < first:
+                slow = int(t > 60.0)
+                if t > 10.0:
+                    worst[slow] = np.maximum(worst[slow], np.abs(found_levels - 1.0))
+                false += int(report.changed.sum())
+                joints = online.friction.joint_friction.values() if t > first - 0.1 else ()
+                for j, joint in enumerate(joints):
+                    ratios[j] = joint.static_ratio * found_levels[j]
+                    velocities[j] = joint.stribeck_velocity
+            new = report.changed & np.isnan(found) & (t >= first)
+            found[new] = t - first
+            if t >= first + 15.0 and np.isnan(error).all():
+                error = found_levels / 1.3 - 1.0
+        print(f'static level {"tracked" if is_tracked else "not tracked"}: false changes {false}')
+        shown = {
+            'largest error of the level, 10 to 60 s [%]': 100.0 * worst[0],
+            'the same, 60 to 90 s [%]': 100.0 * worst[1],
+            'error of the static level at 90 s [%]': 100.0 * (ratios / 1.3 - 1.0),
+            'Stribeck velocity at 90 s [rad/s], 0.05 is true': velocities,
+            'change found after [s]': found,
+            'error after 15 s [%]': 100.0 * error,
+        }
+        for name, values in shown.items():
+            print(f'{name:>48}', ''.join(f'{value:9.3g}' for value in values))
+
+
+def show_cost(samples: int = 30_000, *, track_stribeck: bool = False) -> None:
     """Print what a state of a Panda costs."""
     robot = load_urdf(example_urdf('panda.urdf'), locked={'panda_finger_joint1': 0.0})
     model = identification_model(robot, ModelStructure('stribeck'), 7 * (0.03,))
     start = start_of_description(model)
-    online = OnlineIdentification(start, OnlineSettings(payload_frame='panda_link8'))
+    settings = OnlineSettings(payload_frame='panda_link8', track_stribeck=track_stribeck)
+    online = OnlineIdentification(start, settings)
     rng = np.random.default_rng(0)
     stamps = 1e-3 * np.arange(samples)
     w, phase = 2.0 * np.pi * rng.uniform(0.1, 0.6, 7), rng.uniform(0.0, 6.0, 7)
@@ -296,7 +354,8 @@ def show_cost(samples: int = 30_000) -> None:
         before = time.perf_counter(), time.thread_time()
         online.step(float(stamps[k]), q[k], tau[k])
         took[:, k] = time.perf_counter() - before[0], time.thread_time() - before[1]
-    print(f'\none state of a Panda at 1 kHz, {model.base.rank} base parameters [us]')
+    also = ', static levels tracked' if track_stribeck else ''
+    print(f'\none state of a Panda at 1 kHz, {model.base.rank} base parameters{also} [us]')
     for name, each in zip(('wall time', 'time of the processor'), 1e6 * took[:, 3000:]):
         median, high = np.percentile(each, [50, 99])
         print(f'{name:>22}: mean {each.mean():.1f}, median {median:.1f}, 99 % {high:.1f}')
@@ -309,12 +368,14 @@ def main() -> None:
     parser.add_argument('--rest', type=float, default=3600.0, help='duration of the rest [s]')
     options = parser.parse_args()
     show_cost()
+    show_cost(track_stribeck=True)
     states = joint_states(perturbed_es5(0.03, 1), scaled(lambda t: 1.0), 30.0, seed=1)
     start = start_of_identification(offline(states))
     structure = start.model.structure.friction
     print(f'\nES5: friction {structure}, deviation of errors {start.spread.round(3)}, '
           f'inflation {start.inflation:.2g}')  # fmt: skip
     show_steps(start)
+    show_slow(start)
     show_rest(start, options.rest)
     show_drift(start, options.drift)
 

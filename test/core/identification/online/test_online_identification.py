@@ -27,6 +27,7 @@ from online_scenes import (
     es5_friction,
     joint_states,
     JointStates,
+    now_and_then_slow,
     perturbed_es5,
 )
 from robot_dynamics_ros.core.exceptions import (
@@ -46,6 +47,7 @@ from robot_dynamics_ros.core.identification.online.online_identification import 
     OnlineReport,
     OnlineSettings,
 )
+from robot_dynamics_ros.core.identification.online.online_result import online_result
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow, OnlineRows
 from robot_dynamics_ros.core.identification.online.online_start import (
     OnlineStart,
@@ -281,3 +283,30 @@ def test_bad_data_and_settings_are_refused(start: OnlineStart) -> None:
         OnlineIdentification(start, OnlineSettings(patience=-1.0))
     with pytest.raises(UnknownFrameError):
         OnlineIdentification(start, OnlineSettings(payload_frame='nowhere'))
+
+
+@pytest.mark.soak
+def test_static_level_of_a_simulated_arm_is_found(start: OnlineStart) -> None:
+    moved = joint_states(
+        perturbed_es5(0.03, 1), lambda _: es5_friction(), 60.0, seed=11,
+        reference=lambda stamps: now_and_then_slow(stamps, 11),
+    )  # fmt: skip
+    online = OnlineIdentification(start, replace(SETTINGS, track_stribeck=True))
+    reports = followed(online, moved)
+    assert not any(report.changed.any() for report in reports)
+    true = es5_friction()
+    for j, joint in enumerate(online.friction.joint_friction.values()):
+        level, ratio = true.coulomb_positive[j], joint.static_ratio
+        # Bodies 3 % off, known from 15 s, and the sensors of the arm; the grid is 29 % apart.
+        found = 0.5 * (joint.coulomb_positive + joint.coulomb_negative)
+        assert found == pytest.approx(level, rel=0.03)
+        assert found * ratio == pytest.approx(1.3 * level, rel=0.1)
+        assert joint.stribeck_velocity == pytest.approx(0.05, rel=0.3)
+    joints = online_result(online).identified.joint_friction
+    assert joints['joint_1'].static_ratio == pytest.approx(
+        online.friction.joint_friction['joint_1'].static_ratio
+    )
+    # What the trackers leave of slow rows is noise.
+    slow = [r for r in reports[-600:] if r.use.use[0] and abs(r.row.state.v[0]) < 0.1]
+    errors = np.array([r.residual[0] / start.spread[0] for r in slow])
+    assert np.sqrt(np.mean(errors**2)) < 2.0
