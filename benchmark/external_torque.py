@@ -180,29 +180,35 @@ def wrench_table(seconds: float) -> None:
     """Print the error of a wrench at the flange."""
     model, friction = arm()
     log = simulate(7, seconds, wrench=WRENCH)
-    print(f'\nwrench at link_6, {np.linalg.norm(WRENCH[:3]):.0f} N and 2.7 N m, all joints moving')
-    print('error  shortest lever   samples   force error median 95%   moment error median 95%')
+    sizes = np.linalg.norm(WRENCH.reshape(2, 3), axis=1)
+    print(f'\nwrench at link_6, {sizes[0]:.0f} N and {sizes[1]:.1f} N m, all joints moving')
+    print('error  levers                 samples  force error: median 95 %      moment error')
     for error in (0.0, 0.02):
         wrong, wrong_friction = perturbed(model, friction, error, np.random.default_rng([0, 4]))
         balance = MomentumBalance(wrong, wrong_friction, effort_delay=EFFORT_DELAY)
         observer = MomentumObserver(balance)
-        solver = ExternalWrench(wrong, 'link_6', ReferenceFrame.LOCAL_WORLD_ALIGNED)
+        late = ExternalWrench(wrong, 'link_6', ReferenceFrame.LOCAL_WORLD_ALIGNED)
+        prompt = ExternalWrench(wrong, 'link_6', ReferenceFrame.LOCAL_WORLD_ALIGNED)
         rows = []
         for stamp, q, v, tau in zip(log.stamp, log.q, log.v, log.tau):
             observer.step(stamp, q, v, tau)
+            late.follow(q, observer.kept)
             if stamp > 2.0 and observer.half_width.max() < 0.05:
-                f = solver.step(q, observer.residual)
-                force = np.linalg.norm(f[:3] - WRENCH[:3]) / np.linalg.norm(WRENCH[:3])
-                moment = np.linalg.norm(f[3:] - WRENCH[3:]) / np.linalg.norm(WRENCH[3:])
-                rows.append((solver.levers[-1], force, moment))
+                errors = [
+                    np.linalg.norm((f - WRENCH).reshape(2, 3), axis=1)
+                    for f in (late.solve(observer.residual), prompt.step(q, observer.residual))
+                ]
+                rows.append((prompt.levers[-1], *errors[0], *errors[1]))
         table = np.array(rows)
-        for lever in (0.05, 0.1):
-            chosen = 100.0 * table[table[:, 0] > lever, 1:]
-            force, moment = np.percentile(chosen, [50, 95], axis=0).T
-            print(
-                f'{100 * error:3.0f} %  {lever:10.2f} m {len(chosen):10d}     '
-                f'{force[0]:10.1f} {force[1]:6.1f} % {moment[0]:12.1f} {moment[1]:6.1f} %'
-            )
+        chosen = table[table[:, 0] > late.smallest_lever, 1:]
+        half, most = np.percentile(chosen, [50, 95], axis=0)
+        for name, k in (('as old as the torques', 0), ('of now', 2)):
+            texts = [
+                f'{half[i]:.2f} {most[i]:.2f} {unit} = {100 * half[i] / size:.1f} '
+                f'{100 * most[i] / size:.1f} %'
+                for i, unit, size in ((k, 'N', sizes[0]), (k + 1, 'N m', sizes[1]))
+            ]
+            print(f'{100 * error:3.0f} %  {name:22} {len(chosen):7d}  {texts[0]:30} {texts[1]}')
 
 
 def cost_table() -> None:

@@ -35,6 +35,7 @@ from robot_dynamics_ros.core.friction.dry_friction import DryFriction
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.model import load_urdf, RobotModel
 from robot_dynamics_ros.core.model.build import build_model
+from robot_dynamics_ros.core.model.payload import Payload
 from robot_dynamics_ros.core.simulation.plant import Plant
 from robot_dynamics_ros.resources import config_path, urdf_path
 
@@ -133,6 +134,15 @@ class Push:
 
 
 @dataclass(frozen=True)
+class Load:
+    """A payload that is there from one time to another [s]."""
+
+    payload: Payload
+    start: float
+    stop: float
+
+
+@dataclass(frozen=True)
 class ArmLog:
     """What arrived (stamps, positions, velocities, efforts), and the true time of each row."""
 
@@ -149,6 +159,7 @@ def simulate(
     pushes: tuple[Push, ...] = (),
     *,
     wrench: Array | None = None,
+    load: Load | None = None,
     with_friction: bool = True,
     with_noise: bool = True,
 ) -> ArmLog:
@@ -165,6 +176,8 @@ def simulate(
         In the order of their starts.
     wrench : ndarray, shape (6,), optional
         Wrench on link 6 all the time, about its origin, in the axes of the base [N, N m].
+    load : Load, optional
+        What it picks up, and puts down again; its control does not know.
     with_friction, with_noise : bool
         Whether there is friction, and whether the sensors are those of the file.
 
@@ -184,7 +197,13 @@ def simulate(
     q, v = q_d[0], v_d[0]
     coming = list(pushes)
     link = model.body_names.index('link_6')
+    changes = {} if load is None else {load.start: load.payload, load.stop: None}
+    exchanges = {round(time / PERIOD): payload for time, payload in changes.items()}
     for k in range(steps):
+        if k in exchanges:
+            loaded = Plant(model.with_payload(exchanges[k]), friction if with_friction else None)
+            loaded.take_over(plant)
+            plant = loaded
         bound.rnea(q_d[k], v_d[k], a_d[k], tau)
         if with_friction:
             tau += smooth.torque(v_d[k])

@@ -30,14 +30,16 @@ from robot_dynamics_ros import launching
 
 def generate_launch_description() -> LaunchDescription:
     """Return what `ros2 launch` starts."""
-    node = launching.robot_node(
+    node = launching.chosen_node(
         'external_torque_node',
         {
             'autostart': launching.as_bool('autostart'),
             'use_sim_time': launching.as_bool('use_sim_time'),
             'robot_description_file': launching.as_text(LaunchConfiguration('description_file')),
-            'thresholds_file': launching.as_text(LaunchConfiguration('thresholds_file')),
         },
+        given=['thresholds_file'],
+        # Taken if its parameters say so.
+        remappings=launching.ESTIMATES,
     )
     return LaunchDescription([*arguments(), node])
 
@@ -47,12 +49,7 @@ def arguments() -> list[DeclareLaunchArgument]:
     return [
         launching.description_file(),
         launching.config_dir(),
-        DeclareLaunchArgument(
-            'thresholds_file',
-            default_value='',
-            description='YAML file of the thresholds for contacts, which ~/learn writes; empty to '
-            'keep them in memory only.',
-        ),
+        launching.thresholds_file(),
         launching.namespace(),
         launching.use_sim_time(),
         launching.autostart(),

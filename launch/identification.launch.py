@@ -37,23 +37,24 @@ def generate_launch_description() -> LaunchDescription:
         'autostart': launching.as_bool('autostart'),
         'use_sim_time': launching.as_bool('use_sim_time'),
     }
-    files = {
-        name: launching.as_text(LaunchConfiguration(name))
-        for name in ('offline_report', 'state_file', 'output_directory')
-    }
     return LaunchDescription(
         [
             *arguments(),
-            launching.robot_node(
+            launching.chosen_node(
                 'identification_node',
-                {**robot, **files},
+                robot,
+                given=['offline_report', 'state_file', 'output_directory'],
                 # What touches the arm is not learnt.
                 remappings=[('~/contact', 'external_torque_node/contact')],
             ),
-            launching.robot_node(
+            launching.chosen_node(
                 'external_torque_node',
                 robot,
+                given=['thresholds_file'],
+                # What the arm carries does not touch it.
+                said={'estimates': {'payload_source': 'online', 'friction_source': 'online'}},
                 condition=IfCondition(LaunchConfiguration('external_torque')),
+                remappings=launching.ESTIMATES,
             ),
             launching.robot_node(
                 'monitor_node', robot, condition=IfCondition(LaunchConfiguration('monitor'))
@@ -70,21 +71,30 @@ def arguments() -> list[DeclareLaunchArgument]:
         DeclareLaunchArgument(
             'offline_report',
             default_value='',
-            description='report.json of robot_dynamics identify, to begin from; empty to begin '
-            'from the description with everything open.',
+            description='report.json of robot_dynamics identify, to begin from; empty for what '
+            "the node's file says.",
         ),
         DeclareLaunchArgument(
             'state_file',
             default_value='',
-            description='File in which what was learnt is kept over restarts; empty for none.',
+            description='File in which what was learnt is kept over restarts; empty for what '
+            "the node's file says.",
         ),
         DeclareLaunchArgument(
             'output_directory',
             default_value='',
-            description='Where ~/save of identification_node writes.',
+            description='Where ~/save of identification_node writes; empty for what the '
+            "node's file says.",
         ),
+        launching.thresholds_file(),
         launching.yes_or_no(
             'external_torque', 'true', 'Whether external_torque_node looks for contacts.'
+        ),
+        launching.yes_or_no(
+            'estimates',
+            'true',
+            'Whether external_torque_node takes payload and friction of identification_node; it '
+            'needs a friction_file in its own file then.',
         ),
         launching.yes_or_no(
             'monitor', 'false', 'Whether monitor_node compares the model with Pinocchio.'

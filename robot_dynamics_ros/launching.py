@@ -27,6 +27,7 @@ from typing import Any
 from launch import Action, Event, LaunchContext, Substitution
 from launch.actions import (
     DeclareLaunchArgument,
+    OpaqueFunction,
     RegisterEventHandler,
     SetLaunchConfiguration,
     Shutdown,
@@ -175,6 +176,16 @@ def stale_state_policy() -> DeclareLaunchArgument:
     )
 
 
+def thresholds_file() -> DeclareLaunchArgument:
+    """Return where the thresholds for contacts are kept."""
+    return DeclareLaunchArgument(
+        'thresholds_file',
+        default_value='',
+        description='YAML file of the thresholds for contacts, which ~/learn of '
+        "external_torque_node writes; empty for what the node's file says.",
+    )
+
+
 def rviz() -> DeclareLaunchArgument:
     """Return whether the robot is shown."""
     return yes_or_no('rviz', 'false', 'Whether RViz shows the robot.')
@@ -225,6 +236,41 @@ def robot_node(
         condition=condition,
         output='both',
     )
+
+
+def chosen_node(
+    executable: str,
+    parameters: Mapping[str, Any],
+    *,
+    given: Sequence[str],
+    said: Mapping[str, Mapping[str, Any]] | None = None,
+    condition: IfCondition | None = None,
+    remappings: Sequence[tuple[Text, Text]] = (),
+) -> OpaqueFunction:
+    """
+    Return one of this package's nodes, with parameters that the user may leave to its file.
+
+    Arguments named in `given` are texts for the parameters of the same name, unless they are
+    empty. `said` has more parameters for arguments that are true.
+
+    """
+
+    def start(context: LaunchContext) -> list[Action]:
+        values = context.launch_configurations
+        chosen = {name: as_text(LaunchConfiguration(name)) for name in given if values.get(name)}
+        for name, more in (said or {}).items():
+            if values.get(name) == 'true':
+                chosen.update(more)
+        return [
+            robot_node(
+                executable,
+                {**parameters, **chosen},
+                condition=condition,
+                remappings=remappings,
+            )
+        ]
+
+    return OpaqueFunction(function=start)
 
 
 def controller_node(

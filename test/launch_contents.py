@@ -58,6 +58,18 @@ class Recorded:
         return type(self).__name__
 
 
+class Given:
+    """A context of launch in which every argument was given, and is true."""
+
+    def __init__(self) -> None:
+        self.launch_configurations = self
+        self.asked: set[str] = set()
+
+    def get(self, name: str) -> str:
+        self.asked.add(name)
+        return 'true'
+
+
 def stand_in(name: str) -> ModuleType:
     """Return a module that has every class one asks it for."""
     module = ModuleType(name)
@@ -109,6 +121,9 @@ def walk(thing: Any, seen: set[int] | None = None) -> Iterator[Any]:
     if isinstance(thing, Recorded):
         seen.add(id(thing))
         parts = [*thing.args, *thing.kwargs.values()]
+        if thing.kind == 'OpaqueFunction':
+            given = Given()
+            parts += [thing.kwargs['function'](given), given]
     elif isinstance(thing, Mapping):
         parts = [*thing.keys(), *thing.values()]
     elif isinstance(thing, (list, tuple, ItemsView)):
@@ -132,7 +147,8 @@ def declared(description: Recorded) -> dict[str, dict[str, Any]]:
 
 def used(description: Recorded) -> set[str]:
     """Return the arguments that something depends on."""
-    return {each.args[0] for each in of_kind(description, 'LaunchConfiguration')}
+    found = {each.args[0] for each in of_kind(description, 'LaunchConfiguration')}
+    return found.union(*(each.asked for each in walk(description) if isinstance(each, Given)))
 
 
 def spelled_out(text: Any, arguments: Mapping[str, Mapping[str, Any]]) -> list[str]:

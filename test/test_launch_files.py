@@ -190,6 +190,33 @@ def test_identification_runs_beside_the_controllers_which_find_its_estimates() -
             assert ('~/payload', 'identification_node/payload') in remappings
 
 
+@pytest.mark.parametrize('name', ['identification.launch.py', 'external_torque.launch.py'])
+def test_arguments_that_are_not_given_leave_what_the_file_of_the_node_says(name: str) -> None:
+    description = built(ROOT / 'launch' / name)
+    optional = {key for key, said in declared(description).items() if said['default_value'] == ''}
+    context = Context()
+    context.launch_configurations = {'estimates': 'false', 'state_file': 'kept.npz'}
+    for starting in of_kind(description, 'OpaqueFunction'):
+        (node,) = starting.kwargs['function'](context)
+        is_learning = node.kwargs['executable'] == 'identification_node'
+        assert parameters(node) & optional == ({'state_file'} if is_learning else set())
+        assert not parameters(node) & {'payload_source', 'friction_source'}
+
+
+def test_what_the_arm_carries_is_no_contact_where_both_nodes_run() -> None:
+    description = built(ROOT / 'launch' / 'identification.launch.py')
+    assert declared(description)['estimates']['default_value'] == 'true'
+    (node,) = [node for _, name, node in nodes(description) if name == 'external_torque_node']
+    *_, said = node.kwargs['parameters']
+    assert (said['payload_source'], said['friction_source']) == ('online', 'online')
+    assert ('~/payload', 'identification_node/payload') in node.kwargs['remappings']
+    assert ('~/friction', 'identification_node/friction') in node.kwargs['remappings']
+    values = yaml_values(ROOT / 'config' / 'external_torque_node.yaml')
+    sources = {name: said[name] for name in ('payload_source', 'friction_source')}
+    settings: Any = instance_of(NODE_PARAMETERS['external_torque_node'], {**values, **sources})
+    assert settings.friction_source == 'online'
+
+
 def test_a_replayed_command_reaches_no_controller() -> None:
     description = built(ROOT / 'launch' / 'bag.launch.py')
     (node,) = of_kind(description, 'LifecycleNode')

@@ -19,32 +19,40 @@ Every joint state with efforts is set against the model: what changes the moment
 the model is external. Nothing is published without an estimate: not from states that lack
 something, nor after a gap until the observer has settled; nor on ``~/contact`` without thresholds.
 They are learnt from a motion without contact: ``~/learn`` with true begins, with false ends, keeps
-and writes them.
+and writes them. Payload and friction may come over topics, as far as the parameters allow it.
 
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 import time
 from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
+import numpy as np
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import SetBool
 
 from robot_dynamics_ros.core.control.joint_state_buffer import JointStateBuffer, UpdateOutcome
+from robot_dynamics_ros.core.control.online_friction import OnlineFriction
+from robot_dynamics_ros.core.control.payload_limits import require_bearable
 from robot_dynamics_ros.core.exceptions import ConfigurationError, RobotDynamicsError
+from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.ros.diagnostics import Changes, Level, Report
 from robot_dynamics_ros.ros.external_torque_parts import (
     base_frame,
     contact_monitor,
     contact_report,
+    learning_conditions,
+    observed_friction,
     require_writable_thresholds,
     thresholds_path,
     wrench_report,
 )
+from robot_dynamics_ros.ros.model_updates import ModelUpdates
 from robot_dynamics_ros.ros.node_parameters import ExternalTorqueParameters
 from robot_dynamics_ros.ros.qos import STATE_IN, TORQUES
 from robot_dynamics_ros.ros.robot_node import RobotNode
@@ -65,8 +73,16 @@ class ExternalTorqueNode(RobotNode[ExternalTorqueParameters]):
         """Build the monitor and the topics."""
         model, parameters = self.model, self.parameters
         self.monitor = contact_monitor(parameters, model)
+        self.friction = observed_friction(parameters, model)
+        self._friction_values = None if self.friction is None else self.friction.values
         if not self.monitor.has_thresholds:
             self.get_logger().warning('no thresholds yet: no contact is found before ~/learn')
+        kept = self.monitor.detector.thresholds
+        if kept is not None and not kept.conditions:
+            self.get_logger().warning(
+                'thresholds_file does not say for which robot, payload and settings it was '
+                'learnt: nobody can tell whether it fits; ~/learn writes one that does'
+            )
         self.buffer = JointStateBuffer(
             model.joint_names,
             continuous=continuous_joints(model),
@@ -88,14 +104,17 @@ class ExternalTorqueNode(RobotNode[ExternalTorqueParameters]):
             JointState, 'joint_states', self._on_state, STATE_IN, raw=True
         )
         self._service = self.create_service(SetBool, '~/learn', self._on_learn)
+        self._updates = ModelUpdates(self)
         self.diagnostics.add('contact', self._report_contact)
         self.diagnostics.add('wrench', lambda: wrench_report(self.monitor))
         self.diagnostics.add('joint states', self._report_states)
+        self.diagnostics.add('model updates', self._updates.report)
 
     def cleanup(self) -> None:
         """Take away what `configure` built."""
         self.destroy_subscription(self._subscription)
         self.destroy_service(self._service)
+        self._updates.destroy()
         for publisher in (
             self._torque_publisher,
             self._wrench_publisher,
@@ -109,16 +128,51 @@ class ExternalTorqueNode(RobotNode[ExternalTorqueParameters]):
         self.monitor.reset()
 
     def prepare_change(self, parameters: ExternalTorqueParameters) -> Callable[[], None]:
-        """Take a changed payload."""
-        commit_model = super().prepare_change(parameters)
-        model = self.model_for(parameters)
+        """
+        Take a changed payload.
+
+        Raises
+        ------
+        ConfigurationError
+            If the drives could not hold it.
+
+        """
+        return self._change_to(self.model_for(parameters))
+
+    def change_model(self, model: RobotModel) -> None:
+        """
+        Go on with another model, gliding.
+
+        Raises
+        ------
+        ConfigurationError
+            If the drives could not hold its payload.
+
+        """
+        self._change_to(model)()
+
+    def _change_to(self, model: RobotModel) -> Callable[[], None]:
+        q = self.buffer.q if self.buffer.is_complete else None
+        require_bearable(model, self.model, np.array(model.limits.effort), q)
 
         def commit() -> None:
-            commit_model()
-            if model is not self.monitor.observer.balance.model:
-                self.monitor.change_model(model)
+            if model is not self.model:
+                self.model = model
+                self.monitor.change_model(model, self.parameters.glide_time)
 
         return commit
+
+    def _follow_friction(self, friction: OnlineFriction, now: float) -> None:
+        friction.step(now)
+        values = friction.values
+        if not np.array_equal(values, self._friction_values):
+            self._friction_values = values
+            self.monitor.follow_friction(values)
+
+    def _on_heartbeat(self) -> None:
+        super()._on_heartbeat()
+        if self.is_configured:
+            self._updates.watch(time.monotonic())
 
     def _on_state(self, message: bytes) -> None:
         state, buffer = self._reader, self.buffer
@@ -137,6 +191,8 @@ class ExternalTorqueNode(RobotNode[ExternalTorqueParameters]):
         if missing:
             self.dropped[missing] += 1
             return
+        if self.friction is not None:
+            self._follow_friction(self.friction, now)
         contacts = self.monitor.detector.count
         if self.monitor.step(buffer.stamp, buffer.q, buffer.v, buffer.effort):
             self._publish(state.sec, state.nanosec)
@@ -184,7 +240,10 @@ class ExternalTorqueNode(RobotNode[ExternalTorqueParameters]):
         return 'learning: move the robot as later in service, untouched, for some minutes'
 
     def _end_learning(self) -> str:
-        thresholds = self.monitor.learnt_thresholds(self.parameters.threshold_margin)
+        thresholds = replace(
+            self.monitor.learnt_thresholds(self.parameters.threshold_margin),
+            conditions=learning_conditions(self.parameters, self.monitor.model),
+        )
         where = 'kept in memory only, as thresholds_file is not set'
         path = thresholds_path(self.parameters)
         if path is not None:

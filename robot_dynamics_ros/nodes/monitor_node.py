@@ -23,7 +23,8 @@ state. It commands nothing; what it finds is in the diagnostics.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from math import inf
 import time
 from typing import Any
 
@@ -31,6 +32,7 @@ import numpy as np
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros.core.control.joint_state_buffer import JointStateBuffer
+from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.ros.diagnostics import Changes, Level, Report
 from robot_dynamics_ros.ros.node_parameters import MonitorParameters
 from robot_dynamics_ros.ros.qos import STATE_IN
@@ -58,12 +60,11 @@ class MonitorNode(RobotNode[MonitorParameters]):
             If Pinocchio is missing or cannot build the robot.
 
         """
-        from robot_dynamics_ros.crosscheck.live import LiveCrosscheck
-
         model = self.model
-        self._live = LiveCrosscheck(model)
-        self._report = Report(Level.OK, 'no state was compared yet')
-        self._failures = 0
+        self._live = _live_crosscheck(model)
+        self._found = Report(Level.OK, 'no state was compared yet')
+        self._states = self._failures = 0
+        self._compared_at = inf
         self._reader = JointStateReader()
         self._buffer = JointStateBuffer(
             model.joint_names,
@@ -75,13 +76,31 @@ class MonitorNode(RobotNode[MonitorParameters]):
             JointState, 'joint_states', self._on_joint_state, STATE_IN, raw=True
         )
         self._timer = steady_timer(self, 1.0 / self.parameters.rate, self._compare)
-        self.diagnostics.add('live cross-check', lambda: self._report)
+        self.diagnostics.add('live cross-check', self._report)
         self.diagnostics.add('joint states', self._report_states)
 
     def cleanup(self) -> None:
         """Take away what `configure` built."""
         self.destroy_timer(self._timer)
         self.destroy_subscription(self._subscription)
+
+    def prepare_change(self, parameters: MonitorParameters) -> Callable[[], None]:
+        """
+        Compare with another payload from now on.
+
+        Raises
+        ------
+        ConfigurationError
+            If Pinocchio cannot build the robot with it.
+
+        """
+        model = self.model_for(parameters)
+        live = self._live if model is self.model else _live_crosscheck(model)
+
+        def commit() -> None:
+            self.model, self._live = model, live
+
+        return commit
 
     def _on_joint_state(self, message: bytes) -> None:
         reader = self._reader
@@ -104,23 +123,36 @@ class MonitorNode(RobotNode[MonitorParameters]):
             return
         v, tau = np.nan_to_num(buffer.v), np.nan_to_num(buffer.effort)
         found = self._live.step(buffer.q, v, tau)
-        values: dict[str, Any] = {
-            'states compared': self._live.states,
-            'states that differ': self._failures,
-        }
+        self._states += 1
+        self._compared_at = time.monotonic()
         if found.ok:
             if not self._failures:
-                self._report = Report(Level.OK, found.summary, values)
+                self._found = Report(Level.OK, found.summary)
             return
         self._failures += 1
-        values['states that differ'] = self._failures
-        values['position'] = buffer.q.tolist()
-        self._report = Report(Level.ERROR, found.summary, values)
+        self._found = Report(Level.ERROR, found.summary, {'position': buffer.q.tolist()})
         self.get_logger().error(found.summary, throttle_duration_sec=10.0)
+
+    def _report(self) -> Report:
+        """Return what was found, and say if it is of old: states have ceased to come."""
+        level, message, values = self._found
+        age = time.monotonic() - self._compared_at
+        if age > self.parameters.state_timeout + 1.0 / self.parameters.rate:
+            level = Level.STALE if level is Level.OK else level
+            message = f'stale, of {age:.0f} s ago: {message}'
+        counts = {'states compared': self._states, 'states that differ': self._failures}
+        return Report(level, message, {**counts, **values})
 
     def _report_states(self) -> Report:
         silent = self._buffer.silent_joints(time.monotonic(), self.parameters.state_timeout)
         return state_report(self._buffer, self._counts, silent)
+
+
+def _live_crosscheck(model: RobotModel) -> Any:
+    """Return a `LiveCrosscheck`, which needs Pinocchio."""
+    from robot_dynamics_ros.crosscheck.live import LiveCrosscheck
+
+    return LiveCrosscheck(model)
 
 
 def main(args: Sequence[str] | None = None) -> None:

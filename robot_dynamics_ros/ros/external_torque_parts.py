@@ -20,17 +20,22 @@ from pathlib import Path
 
 import numpy as np
 
+from robot_dynamics_ros.core.control.online_friction import OnlineFriction
 from robot_dynamics_ros.core.dynamics.kinematics import ReferenceFrame
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.external_torque.contact_detector import DetectorSettings
 from robot_dynamics_ros.core.external_torque.contact_monitor import ContactMonitor
-from robot_dynamics_ros.core.external_torque.contact_thresholds import ContactThresholds
+from robot_dynamics_ros.core.external_torque.contact_thresholds import (
+    ContactThresholds,
+    robot_digest,
+)
 from robot_dynamics_ros.core.external_torque.momentum_balance import MomentumBalance
 from robot_dynamics_ros.core.external_torque.momentum_observer import MomentumObserver
 from robot_dynamics_ros.core.friction.dry_friction import DryFriction
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.tree import arrange_tree
 from robot_dynamics_ros.ros.diagnostics import Level, Report
+from robot_dynamics_ros.ros.model_updates import online_friction
 from robot_dynamics_ros.ros.node_parameters import ExternalTorqueParameters
 from robot_dynamics_ros.ros.robot_source import joint_order, resolved_path
 from robot_dynamics_ros.ros.torque_settings import in_model_order, stated_effort
@@ -75,7 +80,6 @@ def contact_monitor(parameters: ExternalTorqueParameters, model: RobotModel) -> 
         frame=parameters.frame,
         reference_frame=ReferenceFrame.LOCAL if is_local else ReferenceFrame.WORLD,
         smallest_lever=parameters.smallest_lever,
-        friction=friction,
     )
 
 
@@ -102,9 +106,26 @@ def dry_friction_of(parameters: ExternalTorqueParameters, model: RobotModel) -> 
     """
     if parameters.friction_source == 'urdf':
         return DryFriction.from_model(model)
-    if parameters.friction_source == 'file':
+    if parameters.friction_source in ('file', 'online'):
         return DryFriction.from_file(resolved_path(parameters.friction_file), model.joint_names)
     return None
+
+
+def observed_friction(
+    parameters: ExternalTorqueParameters, model: RobotModel
+) -> OnlineFriction | None:
+    """
+    Return the friction that follows estimates, if that is asked for.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file is refused.
+
+    """
+    if parameters.friction_source != 'online':
+        return None
+    return online_friction(parameters, model)
 
 
 def stored_thresholds(
@@ -122,7 +143,53 @@ def stored_thresholds(
     path = thresholds_path(parameters)
     if path is None or not path.exists():
         return None
-    return ContactThresholds.from_file(path, model.v_names)
+    found = ContactThresholds.from_file(path, model.v_names)
+    now = learning_conditions(parameters, model)
+    if parameters.payload_source != 'parameters':
+        del now['payload']  # it comes over the topic
+    reason = found.misfit(now)
+    if reason:
+        raise ConfigurationError(
+            f'file {path}: the thresholds were {reason}; set it back, or learn anew with ~/learn '
+            'into another thresholds_file'
+        )
+    return found
+
+
+def learning_conditions(parameters: ExternalTorqueParameters, model: RobotModel) -> dict[str, str]:
+    """
+    Return what thresholds are learnt for: the robot with its payload, and how it is observed.
+
+    Raises
+    ------
+    ConfigurationError
+        If the friction is refused.
+
+    """
+    payload = model.payload
+    carried = 'none'
+    if payload is not None:
+        place = ', '.join(f'{x:.3g}' for x in payload.com.tolist())
+        carried = f'{payload.mass:.4g} kg at ({place}) m of {payload.frame}'
+    settings = (
+        'effort_semantics',
+        'effort_signs',
+        'effort_delay',
+        'observer_gain',
+        'detector_bandwidth',
+        'detector_forgetting',
+    )
+    return {
+        'robot': robot_digest(model, dry_friction_of(parameters, model)),
+        'payload': carried,
+        **{name: _text(getattr(parameters, name)) for name in settings},
+    }
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return f'[{", ".join(_text(entry) for entry in value)}]'
+    return f'{value:g}' if isinstance(value, float) else str(value)
 
 
 def thresholds_path(parameters: ExternalTorqueParameters) -> Path | None:
@@ -205,6 +272,9 @@ def wrench_report(monitor: ContactMonitor) -> Report:
     solver = monitor.solver
     if solver is None:
         return Report(Level.OK, 'no frame: no wrench')
+    if not monitor.detector.is_ready:
+        return Report(Level.OK, 'no estimate yet', {'frame': solver.frame})
+    monitor.wrench()  # nobody may listen to it
     levers = solver.levers
     hidden = int((levers < solver.smallest_lever).sum())
     values = {'levers [m]': levers.tolist(), 'frame': solver.frame}

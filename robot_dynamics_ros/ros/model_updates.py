@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What a node that commands torque hears of its own model while it runs: payload and friction."""
+"""What a node hears of its own model while it runs: payload and friction."""
 
 from __future__ import annotations
 
@@ -33,9 +33,28 @@ from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.ros.conversions import payload_from_bytes
 from robot_dynamics_ros.ros.diagnostics import Level, Report
 from robot_dynamics_ros.ros.qos import LATCHED
-from robot_dynamics_ros.ros.robot_parameters import CommandParameters
+from robot_dynamics_ros.ros.robot_parameters import CommandParameters, UpdatedParameters
 from robot_dynamics_ros.ros.robot_source import friction_of, payload_of, resolved_path
 from robot_dynamics_ros.ros.serialized import JointStateReader
+
+
+class _OnlineFriction(Protocol):
+    """Parameters that say how friction follows estimates."""
+
+    @property
+    def friction_file(self) -> str: ...
+
+    @property
+    def estimate_timeout(self) -> float: ...
+
+    @property
+    def estimate_deviation(self) -> float: ...
+
+    @property
+    def estimate_factor(self) -> float: ...
+
+    @property
+    def glide_time(self) -> float: ...
 
 
 def command_friction(
@@ -52,6 +71,19 @@ def command_friction(
     """
     if parameters.friction_source != 'online':
         return friction_of(parameters, model)
+    return online_friction(parameters, model)
+
+
+def online_friction(parameters: _OnlineFriction, model: RobotModel) -> OnlineFriction:
+    """
+    Return friction that begins with the file's and follows the estimates.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file is refused.
+
+    """
     file = resolved_path(parameters.friction_file)
     bounds = OnlineFrictionBounds(
         timeout=parameters.estimate_timeout,
@@ -62,12 +94,16 @@ def command_friction(
     return OnlineFriction(FrictionModel.from_file(file, model.joint_names), bounds)
 
 
-class _Commanding(Protocol):
+class _Updated(Protocol):
     """What is needed of the node."""
 
     model: RobotModel
-    parameters: CommandParameters
-    friction: FrictionModel | OnlineFriction | None
+
+    @property
+    def parameters(self) -> UpdatedParameters: ...
+
+    @property
+    def friction(self) -> FrictionModel | OnlineFriction | None: ...
 
     def change_model(self, model: RobotModel) -> None: ...
 
@@ -80,15 +116,15 @@ class ModelUpdates:
 
     Parameters
     ----------
-    node : TorqueNode
-        Node that has them; it is configured.
+    node : RobotNode
+        Node that has them, and a model to change; it is configured.
 
     """
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._commanding: _Commanding = node
-        parameters = self._commanding.parameters
+        self._updated: _Updated = node
+        parameters = self._updated.parameters
         self._is_online = parameters.payload_source == 'online'
         self._heard: float | None = None
         self._refusal = ''
@@ -100,7 +136,7 @@ class ModelUpdates:
                     InertiaStamped, '~/payload', self._on_payload, LATCHED, raw=True
                 )
             )
-        if isinstance(self._commanding.friction, OnlineFriction):
+        if isinstance(self._updated.friction, OnlineFriction):
             self._subscriptions.append(
                 node.create_subscription(JointState, '~/friction', self._on_friction, 1, raw=True)
             )
@@ -112,7 +148,7 @@ class ModelUpdates:
 
     def watch(self, now: float) -> None:
         """Go back to the payload of the parameters if its estimate is not repeated."""
-        parameters = self._commanding.parameters
+        parameters = self._updated.parameters
         if self._heard is None or now - self._heard <= parameters.estimate_timeout:
             return
         self._heard = None
@@ -125,12 +161,12 @@ class ModelUpdates:
 
     def report(self) -> Report:
         """Return what the diagnostics say of the model in use."""
-        payload = self._commanding.model.payload
+        payload = self._updated.model.payload
         values: dict[str, object] = {
             'payload [kg]': 0.0 if payload is None else payload.mass,
             'payload from': 'topic' if self._heard is not None else 'parameters',
         }
-        friction = self._commanding.friction
+        friction = self._updated.friction
         reasons = [self._refusal] if self._refusal else []
         if isinstance(friction, OnlineFriction):
             online = dict(zip(friction.joint_names, friction.is_online.tolist()))
@@ -144,11 +180,11 @@ class ModelUpdates:
         return Report(Level.OK, 'as estimated' if self._subscriptions else 'as given', values)
 
     def _on_friction(self, message: bytes) -> None:
-        friction, reader = self._commanding.friction, self._reader
+        friction, reader = self._updated.friction, self._reader
         if not isinstance(friction, OnlineFriction):
             return
         if not reader.read(message):
-            self._commanding.note_malformed()
+            self._updated.note_malformed()
             return
         refusal = friction.offer(
             reader.names, _numbers(reader.position), _numbers(reader.effort), time.monotonic()
@@ -159,7 +195,7 @@ class ModelUpdates:
             )
 
     def _on_payload(self, message: bytes) -> None:
-        parameters = self._commanding.parameters
+        parameters = self._updated.parameters
         try:
             payload = payload_from_bytes(message, parameters.payload_frame)
             if 0.0 < parameters.payload_limit < payload.mass:
@@ -168,7 +204,7 @@ class ModelUpdates:
                 )
             self._take(payload)
         except ValueError:
-            self._commanding.note_malformed()
+            self._updated.note_malformed()
             return
         except RobotDynamicsError as error:
             self._refusal = f'payload refused: {" ".join(str(error).split())}'
@@ -190,10 +226,10 @@ class ModelUpdates:
         """
         if payload is not None and payload.mass == 0.0:
             payload = None
-        model = self._commanding.model
+        model = self._updated.model
         if _is_same(payload, model.payload):
             return
-        self._commanding.change_model(model.with_payload(payload))
+        self._updated.change_model(model.with_payload(payload))
         text = 'none' if payload is None else f'{payload.mass:g} kg at {payload.frame}'
         self._node.get_logger().info(f'payload: {text}')
 

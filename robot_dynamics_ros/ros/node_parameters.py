@@ -28,6 +28,7 @@ from robot_dynamics_ros.ros.robot_parameters import (
     RobotParameters,
     SignedEffortParameters,
     TorqueParameters,
+    UpdatedParameters,
 )
 
 CONTROL_MODES = ('feedforward', 'pd_feedforward', 'computed_torque', 'pd', 'pd_gravity')
@@ -258,7 +259,7 @@ class TrajectoryAnnotatorParameters(RobotParameters):
 
 
 @dataclass(frozen=True)
-class ExternalTorqueParameters(SignedEffortParameters):
+class ExternalTorqueParameters(SignedEffortParameters, UpdatedParameters):
     """Parameters of `external_torque_node`."""
 
     effort_semantics: str = parameter(
@@ -281,11 +282,20 @@ class ExternalTorqueParameters(SignedEffortParameters):
     )
     friction_source: str = parameter(
         'Where the friction of the joints comes from; without it friction counts as an external '
-        'torque.',
+        'torque. online: friction_file, and within bounds the estimates on ~/friction.',
         'none',
-        choices=FRICTION_SOURCES,
+        choices=(*FRICTION_SOURCES, 'online'),
     )
-    friction_file: str = parameter('YAML file of joint friction, for friction_source file.', '')
+    friction_file: str = parameter(
+        'YAML file of joint friction, for friction_source file or online.', ''
+    )
+    glide_time: float = parameter(
+        'Duration of the passage to another payload or other friction; it makes no contact.',
+        1.0,
+        unit='s',
+        low=0.0,
+        high=60.0,
+    )
     rest_speed: float = parameter(
         'Speed up to which a joint may stick: a few times the noise of the velocities.',
         0.02,

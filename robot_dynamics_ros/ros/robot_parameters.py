@@ -340,15 +340,9 @@ class TorqueParameters(MotorParameters):
 
 
 @dataclass(frozen=True)
-class CommandParameters(TorqueParameters):
-    """What the nodes that make the command have in common: how their model may change."""
+class UpdatedParameters(RobotParameters):
+    """How the model of a node may change while it runs."""
 
-    friction_source: str = parameter(
-        'Where the friction in the command comes from; online: friction_file, and within bounds '
-        'the estimates on ~/friction.',
-        'none',
-        choices=(*FRICTION_SOURCES, 'online'),
-    )
     payload_source: str = parameter(
         'Where the payload comes from: payload.* alone; or also the last message on ~/payload; '
         'or, online, that message as long as it is repeated.',
@@ -381,6 +375,18 @@ class CommandParameters(TorqueParameters):
         2.0,
         low=1.0,
         high=10.0,
+    )
+
+
+@dataclass(frozen=True)
+class CommandParameters(TorqueParameters, UpdatedParameters):
+    """What the nodes that make the command have in common."""
+
+    friction_source: str = parameter(
+        'Where the friction in the command comes from; online: friction_file, and within bounds '
+        'the estimates on ~/friction.',
+        'none',
+        choices=(*FRICTION_SOURCES, 'online'),
     )
 
 

@@ -14,10 +14,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import InertiaStamped, WrenchStamped
 import numpy as np
 import pytest
 from rclpy.parameter import Parameter
@@ -28,15 +29,22 @@ from std_srvs.srv import SetBool
 
 from robot_dynamics_ros.core.drive.measured_effort import MeasuredEffort
 from robot_dynamics_ros.core.dynamics import frame_jacobian, generalized_gravity
+from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.external_torque.contact_monitor import ContactMonitor
 from robot_dynamics_ros.core.external_torque.contact_thresholds import ContactThresholds
 from robot_dynamics_ros.core.external_torque.momentum_balance import MomentumBalance
 from robot_dynamics_ros.core.external_torque.momentum_observer import MomentumObserver
+from robot_dynamics_ros.core.friction.friction_model import FrictionModel, TERMS
 from robot_dynamics_ros.core.model import load_urdf
+from robot_dynamics_ros.core.model.payload import Payload
 from robot_dynamics_ros.nodes.external_torque_node import ExternalTorqueNode
-from robot_dynamics_ros.resources import urdf_path
+from robot_dynamics_ros.resources import config_path, urdf_path
+from robot_dynamics_ros.ros.conversions import message_from_payload
+from robot_dynamics_ros.ros.external_torque_parts import stored_thresholds
+from robot_dynamics_ros.ros.qos import LATCHED
 from ros_graph import Graph, joint_state, Statuses
 
+NODE = '/external_torque_node'
 NAMES = [f'joint_{i}' for i in range(1, 7)]
 Q = np.array([0.4, 0.8, -1.1, 0.5, 0.9, 0.2])
 BASIC: dict[str, Any] = {
@@ -197,6 +205,17 @@ def test_learning_is_refused_with_reasons(graph: Graph, tmp_path: Path) -> None:
     assert answer.success and str(file) in answer.message
     assert file.read_text() != text
     assert node.monitor.has_thresholds
+    # and what it was learnt for
+    assert stored_thresholds(node.parameters, node.model) is not None
+    with pytest.raises(ConfigurationError, match='effort_delay 0, but now it is 0.001; set it'):
+        stored_thresholds(replace(node.parameters, effort_delay=1e-3), node.model)
+    loaded = node.model.with_payload(Payload(1.0, 'tool0'))
+    with pytest.raises(ConfigurationError, match=r'payload none, but now it is 1 kg at \(0, 0, 0'):
+        stored_thresholds(node.parameters, loaded)
+    told = replace(node.parameters, payload_source='topic')
+    assert stored_thresholds(told, loaded) is not None
+    with pytest.raises(ConfigurationError, match='learnt for robot'):
+        stored_thresholds(node.parameters, node.model.with_gravity((0.0, 0.0, 9.81)))
 
 
 def test_configuration_that_does_not_fit_is_refused(graph: Graph, tmp_path: Path) -> None:
@@ -210,6 +229,7 @@ def test_configuration_that_does_not_fit_is_refused(graph: Graph, tmp_path: Path
         ('e', {'thresholds_file': str(broken)}),
         ('f', {'effort_signs': [1.0, 1.0, 1.0, 1.0, 1.0, 0.5]}),
         ('g', {'observer_gain': [1.0, 2.0]}),
+        ('h', {'friction_source': 'online'}),
     ):
         node = graph.add(ExternalTorqueNode, node={'namespace': name}, **{**BASIC, **change})
         assert graph.spin_until(lambda node=node: node.is_finished), name
@@ -217,7 +237,7 @@ def test_configuration_that_does_not_fit_is_refused(graph: Graph, tmp_path: Path
 
 
 def test_payload_changes_live(graph: Graph) -> None:
-    node, robot = started(graph)
+    node, robot = started(graph, glide_time=0.1)
     robot.tell_many(node, 120)
     result = node.set_parameters_atomically(
         [Parameter('payload.mass', value=2.0), Parameter('payload.frame', value='tool0')]
@@ -228,3 +248,52 @@ def test_payload_changes_live(graph: Graph) -> None:
     assert np.abs(heavy).max() > 5.0
     # what should be carried and is not looks like a hand that holds it
     np.testing.assert_allclose(node.monitor.observer.tau_ext, heavy, atol=1e-2)
+
+
+def test_payload_and_friction_are_heard_while_they_are_repeated(graph: Graph) -> None:
+    statuses = Statuses(graph)
+    node, robot = started(
+        graph,
+        payload_source='online',
+        payload_limit=3.0,
+        friction_source='online',
+        friction_file='package://robot_dynamics_ros/config/es5_friction.yaml',
+        glide_time=0.05,
+        estimate_timeout=1.5,
+    )
+    file = FrictionModel.from_file(config_path('es5_friction.yaml'), NAMES)
+    v = np.full(6, 0.5)
+    rubbing = node.monitor.observer.balance.friction(v)
+    payloads = graph.probe.create_publisher(InertiaStamped, f'{NODE}/payload', LATCHED)
+    frictions = graph.probe.create_publisher(JointState, f'{NODE}/friction', 1)
+    assert graph.matched(payloads) and graph.matched(frictions)
+    robot.tell_many(node, 110)
+    payloads.publish(message_from_payload(Payload(3.5, 'tool0')))
+    assert graph.spin_until(lambda: 'payload_limit is 3 kg' in statuses.message('model updates'))
+    payloads.publish(message_from_payload(Payload(2.0, 'tool0')))
+    message = JointState()
+    for j, joint in enumerate(NAMES):
+        for term in TERMS:
+            value = float(getattr(file, term)[j])
+            message.name.append(f'{joint}/{term}')
+            message.position.append(1.2 * value)
+            message.effort.append((0.01 * value) ** 2)
+    frictions.publish(message)
+    assert graph.spin_until(
+        lambda: node.model.payload is not None and node.friction.is_online.all()
+    )
+    robot.tell_many(node, 200)  # the glides are over
+    balance = node.monitor.observer.balance
+    assert balance.model is node.model and balance.model.payload.mass == 2.0
+    # the excess at rest stays in proportion
+    np.testing.assert_allclose(balance.friction(v), 1.2 * rubbing, rtol=1e-12)
+    assert balance.restarts == 0
+    heavy = generalized_gravity(node.model, Q) - generalized_gravity(robot.model, Q)
+    # the observer is four time constants and more behind the glide
+    np.testing.assert_allclose(node.monitor.observer.residual, heavy, rtol=0.02, atol=1e-9)
+    assert graph.spin_until(lambda: node.model.payload is None), 'after estimate_timeout'
+    assert graph.spin_until(lambda: 'not been repeated' in statuses.message('model updates'))
+    for _ in range(10):  # the glide takes its time on the clock
+        robot.tell_many(node, 10)
+        graph.spin_for(0.01)
+    np.testing.assert_allclose(node.monitor.observer.balance.friction(v), rubbing, rtol=1e-12)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rclpy.parameter import Parameter
 
 from robot_dynamics_ros.nodes.monitor_node import MonitorNode
 from ros_graph import Graph, StateFeed, Statuses
@@ -35,6 +36,7 @@ def test_states_that_come_are_compared(graph: Graph) -> None:
         autostart=True,
         crosscheck=False,
         rate=20.0,
+        state_timeout=0.3,
     )
     assert graph.spin_until(lambda: node.is_active)
     assert graph.spin_until(
@@ -46,6 +48,25 @@ def test_states_that_come_are_compared(graph: Graph) -> None:
     feed.velocity = np.array([0.5, -0.4, 0.3, 0.2, -0.1, 0.6])
     assert graph.spin_until(lambda: 'passed' in statuses.message('live cross-check'))
     assert int(statuses.values('live cross-check')['states compared']) > 0
+    assert statuses.values('live cross-check')['states that differ'] == '0'
+    feed.is_on = False
+    assert graph.spin_until(lambda: 'stale, of' in statuses.message('live cross-check'))
+    assert 'passed' in statuses.message('live cross-check')  # still what was found
+    bare, compared = node.model, int(statuses.values('live cross-check')['states compared'])
+    for frame, is_taken in (('tool0', True), ('hand', False)):
+        result = node.set_parameters_atomically(
+            [Parameter('payload.mass', value=2.0), Parameter('payload.frame', value=frame)]
+        )
+        assert result.successful is is_taken
+    assert "'hand'" in result.reason
+    assert node.model is not bare and node._live.model is node.model
+    feed.is_on = True
+    assert graph.spin_until(
+        lambda: (
+            statuses.message('live cross-check').startswith('passed')
+            or int(statuses.values('live cross-check')['states compared']) > compared
+        )
+    )
     assert statuses.values('live cross-check')['states that differ'] == '0'
     assert node.trigger_deactivate()
     assert node.trigger_cleanup()

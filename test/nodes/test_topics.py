@@ -44,16 +44,19 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     'differential_drive_node': {'publish_clock': True},
     'excitation_node': {},
     'monitor_node': {},
-    'external_torque_node': {'effort_semantics': 'torque'},
     'identification_node': {'effort_semantics': 'torque', 'effort_source': 'commands'},
 }
-LEARNING = {
-    'gravity_compensated_by_hardware': False,
-    'stale_state_policy': 'ramp_down',
+UPDATED = {
     'payload_source': 'topic',
     'friction_source': 'online',
     'friction_file': 'package://robot_dynamics_ros/config/es5_friction.yaml',
 }
+LEARNING = {
+    'gravity_compensated_by_hardware': False,
+    'stale_state_policy': 'ramp_down',
+    **UPDATED,
+}
+PARAMETERS['external_torque_node'] = {'effort_semantics': 'torque', **UPDATED}
 PARAMETERS.update(
     {f'{name}_node': LEARNING for name in ('inverse_dynamics', 'gravity_compensation')}
 )

@@ -290,6 +290,18 @@ class ContactDetector:
         self._quiet = 0.0
         self._contact_time = 0.0
 
+    def shift(self, torque: Vector) -> None:
+        """
+        Say that the external torque has changed because the model has.
+
+        Parameters
+        ----------
+        torque : ndarray, shape (nv,)
+            By how much, as the filter of changes sees it [N m | N].
+
+        """
+        self._state[_MEAN] += torque
+
     @property
     def is_ready(self) -> bool:
         """Whether the time after a start in which nothing is found is over."""

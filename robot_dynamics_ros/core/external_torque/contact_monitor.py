@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.core.arrays import as_vector, Vector
+from robot_dynamics_ros.core.arrays import as_vector, Matrix, Vector
 from robot_dynamics_ros.core.drive.measured_effort import EffortSemantics, MeasuredEffort
 from robot_dynamics_ros.core.dynamics.gravity import generalized_gravity
 from robot_dynamics_ros.core.dynamics.kinematics import ReferenceFrame
@@ -42,14 +42,18 @@ from robot_dynamics_ros.core.external_torque.external_wrench import (
     DEFAULT_SMALLEST_LEVER,
     ExternalWrench,
 )
+from robot_dynamics_ros.core.external_torque.model_glide import ModelGlide
+from robot_dynamics_ros.core.external_torque.momentum_balance import MomentumBalance
 from robot_dynamics_ros.core.external_torque.momentum_observer import MomentumObserver
 from robot_dynamics_ros.core.external_torque.threshold_learning import (
     DEFAULT_MARGIN,
     ThresholdLearner,
 )
-from robot_dynamics_ros.core.friction.dry_friction import DryFriction
-from robot_dynamics_ros.core.friction.friction_model import FrictionModel
+from robot_dynamics_ros.core.model.payload import are_alike, Payload
 from robot_dynamics_ros.core.model.robot_model import RobotModel
+
+SAME = 0.05
+"""Part of its mass, and of a metre, up to which a payload is the same one."""
 
 
 class ContactMonitor:
@@ -74,8 +78,6 @@ class ContactMonitor:
         How the wrench is expressed.
     smallest_lever : float
         See `ExternalWrench` [m].
-    friction : DryFriction or FrictionModel, optional
-        That of the balance, for a change of payload.
 
     Attributes
     ----------
@@ -106,7 +108,6 @@ class ContactMonitor:
         frame: str = '',
         reference_frame: ReferenceFrame = ReferenceFrame.LOCAL,
         smallest_lever: float = DEFAULT_SMALLEST_LEVER,
-        friction: DryFriction | FrictionModel | None = None,
     ) -> None:
         model = observer.balance.model
         self.observer = observer
@@ -123,14 +124,12 @@ class ContactMonitor:
                     raise ConfigurationError(
                         f"joint '{name}': the sign of the effort is {sign:g}, expected 1 or -1"
                     )
-        self._friction = friction
-        self._wrench_options = (frame, reference_frame, smallest_lever)
-        self._q = np.zeros(model.nq)
+        self._q, self._v = np.zeros(model.nq), np.zeros(model.nv)
         self._kept: ContactThresholds | None = None
-        self._build(model)
-
-    def _build(self, model: RobotModel) -> None:
-        frame, reference_frame, smallest_lever = self._wrench_options
+        self._lesson: Payload | None = None
+        self._glide: ModelGlide | None = None
+        self._awaited: tuple[RobotModel, float] | None = None
+        # Both need the geometry only, which is that of every payload.
         self.locator = ContactLocator(model, smallest_lever=smallest_lever)
         self.solver: ExternalWrench | None = None
         if frame:
@@ -138,28 +137,70 @@ class ContactMonitor:
                 model, frame, reference_frame, smallest_lever=smallest_lever
             )
 
-    def change_model(self, model: RobotModel) -> None:
-        """Go on with another payload; the observer begins afresh."""
-        self.observer.balance.change(model, self._friction)
-        self.reset()
-        self._build(model)
+    @property
+    def model(self) -> RobotModel:
+        """Return the robot as it is known now, whose payload may still be gliding in."""
+        if self._awaited is not None:
+            return self._awaited[0]
+        return self._balance.model
 
-    def use_friction(self, friction: DryFriction | FrictionModel | None) -> None:
+    @property
+    def _balance(self) -> MomentumBalance:
+        """Return the balance of the newest model."""
+        return self.observer.balance if self._glide is None else self._glide.following
+
+    def change_model(self, model: RobotModel, glide_time: float = 0.0) -> None:
         """
-        Go on with other friction, such as a newer estimate, without a fresh start.
+        Go on with another payload.
 
-        Raises
-        ------
-        ConfigurationError
-            If it is that of other joints.
+        Parameters
+        ----------
+        model : RobotModel
+            The robot with it.
+        glide_time : float
+            In which the external torques pass to those of the new model, without a contact of
+            that alone; with zero, or before the first message, everything begins afresh [s].
 
         """
-        self.observer.balance.use_friction(friction)
-        self._friction = friction
+        if not (glide_time > 0.0 and self.observer.balance.dt > 0.0):
+            self._awaited = (model, 0.0)
+            self.reset()
+        elif self._glide is None:
+            self._begin_glide(model, glide_time)
+        else:  # one after the other
+            self._awaited = (model, glide_time)
+
+    def _begin_glide(self, model: RobotModel, glide_time: float) -> None:
+        bandwidth = self.detector.settings.bandwidth
+        self._glide = ModelGlide(self.observer.balance, model, glide_time, bandwidth)
+
+    def _end_glide(self) -> None:
+        if self._glide is not None:
+            self.observer.balance, self._glide = self._glide.following, None
+
+    def follow_friction(self, values: Matrix) -> None:
+        """
+        Go on with other values of friction; no contact is found for that alone.
+
+        Parameters
+        ----------
+        values : ndarray, shape (4, nv)
+            See `MomentumBalance.follow_friction`.
+
+        """
+        balance, v = self.observer.balance, self._v
+        before = balance.friction(v)
+        balance.follow_friction(values)
+        if self._glide is not None:
+            self._glide.following.follow_friction(values)
+        if balance.dt > 0.0:
+            self.detector.shift(balance.friction(v) - before)
 
     def reset(self) -> None:
-        """Begin afresh, as after a jump of time."""
-        self.observer.balance.reset()
+        """Begin afresh, as after a jump of time, with the newest model."""
+        newest, self._awaited = self.model, None
+        self._end_glide()
+        self.observer.balance.change(newest)
         self.observer.reset()
         self.detector.reset()
 
@@ -186,15 +227,41 @@ class ContactMonitor:
             If a vector has another shape.
 
         """
-        model = self.observer.balance.model
-        gravity = generalized_gravity(model, q) if self._needs_gravity else self._no_gravity
-        tau = self._effort.torque(self._signs * effort, gravity)
-        self.observer.step(time, q, v, tau)
+        balance, measured = self.observer.balance, self._signs * effort
+        tau = self._torque(balance.model, q, measured)
+        balance.step(time, q, v, tau)
+        if self._glide is not None:
+            self._glide_on(self._glide, time, q, v, measured)
+        self.observer.update()
         self.detector.update()
-        self._q[:] = q
+        self._q[:], self._v[:] = q, v
+        if self.solver is not None:
+            self._follow(self.solver)
         if self.learner is not None:
             self.learner.update(v, tau)
         return self.detector.is_ready
+
+    def _torque(self, model: RobotModel, q: Vector, effort: Vector) -> Vector:
+        gravity = generalized_gravity(model, q) if self._needs_gravity else self._no_gravity
+        return self._effort.torque(effort, gravity)
+
+    def _follow(self, solver: ExternalWrench) -> None:
+        """Let the levers be as old as the external torques."""
+        if self.observer.balance.dt > 0.0:
+            solver.follow(self._q, self.observer.kept)
+        else:
+            solver.forget()
+
+    def _glide_on(
+        self, glide: ModelGlide, time: float, q: Vector, v: Vector, effort: Vector
+    ) -> None:
+        tau = self._torque(glide.following.model, q, effort)
+        self.detector.shift(glide.step(time, q, v, tau))
+        if glide.is_over:
+            self._end_glide()
+            if self._awaited is not None:
+                awaited, self._awaited = self._awaited, None
+                self._begin_glide(*awaited)
 
     @property
     def has_thresholds(self) -> bool:
@@ -213,14 +280,24 @@ class ContactMonitor:
         """
         if self.solver is None:
             raise ConfigurationError('there is no wrench: no frame was chosen')
-        return self.solver.step(self._q, self.observer.tau_ext)
+        return self.solver.solve(self.observer.tau_ext)
 
     def contact_link(self) -> ContactLink:
         """Return which link is touched, as far as the torques tell."""
         return self.locator.find(self._q, self.observer.tau_ext, self.detector.is_significant)
 
     def start_learning(self) -> None:
-        """Begin to learn thresholds; no contact is found meanwhile."""
+        """
+        Begin to learn thresholds; no contact is found meanwhile.
+
+        Raises
+        ------
+        ConfigurationError
+            If the payload is changing just now.
+
+        """
+        self._lesson = self.observer.balance.model.payload
+        self._require_payload_of_lesson()
         if self.learner is None:
             self._kept = self.detector.thresholds
         self.detector.use(None)
@@ -246,7 +323,17 @@ class ContactMonitor:
         """
         if self.learner is None:
             raise ConfigurationError('no thresholds are being learnt')
+        self._require_payload_of_lesson()
         return self.learner.thresholds(margin)
+
+    def _require_payload_of_lesson(self) -> None:
+        """Refuse thresholds of which some are learnt with one payload, and some with another."""
+        then, now = self._lesson, self.model.payload
+        if not are_alike(now, then, SAME, SAME):
+            raise ConfigurationError(
+                f'no thresholds are learnt: the payload has changed from {_said(then)} to '
+                f'{_said(now)}; learn from a motion with one payload'
+            )
 
     def finish_learning(self, thresholds: ContactThresholds) -> None:
         """
@@ -261,3 +348,7 @@ class ContactMonitor:
         self.detector.use(thresholds)
         self.detector.reset()
         self.learner = None
+
+
+def _said(payload: Payload | None) -> str:
+    return 'none' if payload is None else f'{payload.mass:.3g} kg at {payload.frame}'

@@ -28,6 +28,17 @@ and fades to zero as the lever does. It is not observable there, which the estim
 directions :math:`u_i` with :math:`s_i < s_{min}` are listed. An arm with fewer than six joints, or
 in a singular pose, always has such directions.
 
+External torques from an observer are old: each is passed through a filter of first order, with the
+gain :math:`k_j`. Against the levers of now they would show a wrench that is wrong by what the
+levers have changed meanwhile, several percent while the arm turns by 1 rad/s. So the levers are
+passed through the same filters,
+
+.. math:: \dot{\bar J}_j = k_j (J_j - \bar J_j) \quad\Rightarrow\quad
+          \bar J^T f = \tau_{ext}
+
+holds exactly for a wrench that is constant in the axes of the base, about the origin of the frame,
+however fast the arm moves and from the first message on.
+
 References
 ----------
 .. [1] Y. Nakamura, H. Hanafusa, "Inverse kinematic solutions with singularity robustness for robot
@@ -77,18 +88,52 @@ def _frame_pose(frame: Vector, work: Matrix, pose: Matrix) -> None:
 
 
 @kernel
-def wrench_kernel(
+def lever_kernel(
     robot: Matrix,
     work: Matrix,
     frame: Vector,
     length: float,
-    smallest: float,
     q: Vector,
-    v: Vector,
-    tau: Vector,
+    rest: Vector,
+    keep: Vector,
     jacobian: Matrix,
     rate: Matrix,
     pose: Matrix,
+    levers: Matrix,
+) -> bool:
+    """
+    Move the filtered levers on to a pose, in world axes about the frame's origin.
+
+    A part `keep` of what each joint had stays; pose and Jacobian of now are left, too. Nothing is
+    changed by a position that is not finite.
+
+    """
+    finite: bool = jacobian_kernel(robot, work, int(frame[0]), q, rest, jacobian, rate)
+    if not finite:
+        return False
+    _frame_pose(frame, work, pose)
+    for j in range(q.size):
+        # of the frame's origin instead of the world's, angular part over the length
+        x = pose[0, 1] * jacobian[5, j] - pose[0, 2] * jacobian[4, j]
+        y = pose[0, 2] * jacobian[3, j] - pose[0, 0] * jacobian[5, j]
+        z = pose[0, 0] * jacobian[4, j] - pose[0, 1] * jacobian[3, j]
+        jacobian[0, j] -= x
+        jacobian[1, j] -= y
+        jacobian[2, j] -= z
+        for k in range(3, 6):
+            jacobian[k, j] *= length
+        for k in range(6):
+            levers[k, j] = keep[j] * levers[k, j] + (1.0 - keep[j]) * jacobian[k, j]
+    return True
+
+
+@kernel
+def wrench_kernel(
+    length: float,
+    smallest: float,
+    levers: Matrix,
+    tau: Vector,
+    felt: Vector,
     square: Matrix,
     vectors: Matrix,
     wrench: Vector,
@@ -99,37 +144,24 @@ def wrench_kernel(
     The squares of the singular values are left on the diagonal of `square`.
 
     """
-    finite: bool = jacobian_kernel(robot, work, int(frame[0]), q, v, jacobian, rate)
-    _frame_pose(frame, work, pose)
-    for j in range(tau.size):
-        # of the frame's origin instead of the world's, angular part over the length
-        x = pose[0, 1] * jacobian[5, j] - pose[0, 2] * jacobian[4, j]
-        y = pose[0, 2] * jacobian[3, j] - pose[0, 0] * jacobian[5, j]
-        z = pose[0, 0] * jacobian[4, j] - pose[0, 1] * jacobian[3, j]
-        jacobian[0, j] -= x
-        jacobian[1, j] -= y
-        jacobian[2, j] -= z
-        for k in range(3, 6):
-            jacobian[k, j] *= length
     for r in range(6):
         for c in range(r + 1):
             total = 0.0
             for j in range(tau.size):
-                total += jacobian[r, j] * jacobian[c, j]
+                total += levers[r, j] * levers[c, j]
             square[r, c] = total
             square[c, r] = total
         total = 0.0
         for j in range(tau.size):
-            total += jacobian[r, j] * tau[j]
-        rate[r, 0] = total  # scratch: J tau
+            total += levers[r, j] * tau[j]
+        felt[r] = total
         wrench[r] = 0.0
     diagonalize(square, vectors)
     for i in range(6):
-        lever = max(square[i, i], 0.0)
         along = 0.0
         for k in range(6):
-            along += vectors[k, i] * rate[k, 0]
-        along /= max(lever, smallest * smallest)
+            along += vectors[k, i] * felt[k]
+        along /= max(square[i, i], smallest * smallest)
         for k in range(6):
             wrench[k] += vectors[k, i] * along
     total = 0.0
@@ -137,7 +169,7 @@ def wrench_kernel(
         if k >= 3:
             wrench[k] *= length
         total += 0.0 * wrench[k]
-    return finite and total == 0.0
+    return total == 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,34 +267,77 @@ class ExternalWrench:
         self._jacobian = np.zeros((6, model.nv))
         self._rate = np.zeros((6, model.nv))
         self._pose = np.zeros((4, 3))
+        self._pose[1:] = np.eye(3)
+        self._filtered = np.zeros((6, model.nv))
+        self._none = np.zeros(model.nv)
+        self._felt = np.zeros(6)
         self._square = np.zeros((6, 6))
         self._vectors = np.zeros((6, 6))
         self.wrench = np.zeros(6)
-        self._kernel = entry_point(
-            wrench_kernel, *self._arguments(np.zeros(model.nq), np.zeros(model.nv))
+        self._lever_kernel = entry_point(
+            lever_kernel, *self._lever_arguments(np.zeros(model.nq), self._none)
         )
+        self._kernel = entry_point(wrench_kernel, *self._arguments(np.zeros(model.nv)))
+        self.forget()
 
-    def _arguments(self, q: Vector, tau_ext: Vector) -> tuple[Any, ...]:
+    def _lever_arguments(self, q: Vector, keep: Vector) -> tuple[Any, ...]:
         return (
             self.model.kernel,
             self._work,
             self._frame,
             self.length,
-            self.smallest_lever,
             q,
             self._rest,
-            tau_ext,
+            keep,
             self._jacobian,
             self._rate,
             self._pose,
+            self._filtered,
+        )
+
+    def _arguments(self, tau_ext: Vector) -> tuple[Any, ...]:
+        return (
+            self.length,
+            self.smallest_lever,
+            self._filtered,
+            tau_ext,
+            self._felt,
             self._square,
             self._vectors,
             self.wrench,
         )
 
+    def forget(self) -> None:
+        """Begin afresh with the filtered levers, as the observer does with its torques."""
+        self._filtered.fill(0.0)
+
+    def follow(self, q: Any, keep: Any) -> None:
+        """
+        Pass the levers of a pose through the filters that the external torques have passed.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,)
+            Joint positions [rad | m].
+        keep : array_like, shape (nv,)
+            Part of the old value that the filter of each joint has kept, ``exp(-k dt)``.
+
+        Raises
+        ------
+        DimensionError
+            If a vector has another shape.
+        NonFiniteError
+            If a position is NaN or infinite.
+
+        """
+        q = as_vector('q', q, self.model.nq)
+        keep = as_vector('keep', keep, self.model.nv)
+        if not self._lever_kernel(*self._lever_arguments(q, keep)):
+            refuse_non_finite('external wrench', q=q)
+
     def step(self, q: Any, tau_ext: Any) -> Vector:
         """
-        Return `wrench` for external torques.
+        Return `wrench` for external torques that are of now.
 
         Parameters
         ----------
@@ -279,11 +354,30 @@ class ExternalWrench:
             If an entry is NaN or infinite.
 
         """
-        q = as_vector('q', q, self.model.nq)
+        self.follow(q, self._none)
+        return self.solve(tau_ext)
+
+    def solve(self, tau_ext: Any) -> Vector:
+        """
+        Return `wrench` for external torques, with the levers as they are.
+
+        Parameters
+        ----------
+        tau_ext : array_like, shape (nv,)
+            External torques, with the sign of `tau` [N m | N].
+
+        Raises
+        ------
+        DimensionError
+            If it has another shape.
+        NonFiniteError
+            If an entry is NaN or infinite.
+
+        """
         tau_ext = as_vector('tau_ext', tau_ext, self.model.nv)
         wrench = self.wrench
-        if not self._kernel(*self._arguments(q, tau_ext)):
-            refuse_non_finite('external wrench', q=q, tau_ext=tau_ext)
+        if not self._kernel(*self._arguments(tau_ext)):
+            refuse_non_finite('external wrench', tau_ext=tau_ext)
         if self.reference_frame is ReferenceFrame.LOCAL:
             rotation = self._pose[1:]
             wrench[:] = (wrench.reshape(2, 3) @ rotation).ravel()

@@ -42,6 +42,9 @@ from robot_dynamics_ros.core.jit import inner, kernel
 DEFAULT_REST_SPEED = 0.02
 """Speed up to which a joint may stick [rad/s | m/s]."""
 
+TERM_ROWS = (0, 5, 1, 2)
+"""Rows of the packed law that hold `TERMS` of `friction_model`, in their order."""
+
 REST_SPEED = 6
 """Row of the packed law that follows those of `DryFriction.packed`."""
 

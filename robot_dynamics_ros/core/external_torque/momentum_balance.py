@@ -46,7 +46,9 @@ from robot_dynamics_ros.core.dynamics.joint_transform import is_finite
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.external_torque.friction_interval import (
     DEFAULT_REST_SPEED,
+    friction_interval_kernel,
     FrictionInterval,
+    TERM_ROWS,
     write_friction,
 )
 from robot_dynamics_ros.core.external_torque.momentum_terms import momentum_kernel
@@ -238,6 +240,9 @@ class MomentumBalance:
         self._kernel = entry_point(
             balance_kernel, *self._arguments(0.0, np.zeros(model.nq), zero, zero)
         )
+        self._friction_kernel = entry_point(
+            friction_interval_kernel, self._law, zero, np.empty(n), np.empty(n)
+        )
         self.reset()
 
     def _arguments(self, time: float, q: Vector, v: Vector, tau: Vector) -> tuple[Any, ...]:
@@ -257,20 +262,9 @@ class MomentumBalance:
             self.slack,
         )
 
-    def change(
-        self, model: RobotModel, friction: DryFriction | FrictionModel | None = None
-    ) -> None:
-        """
-        Go on with another payload or friction; the balance starts afresh.
-
-        Raises
-        ------
-        ConfigurationError
-            If the friction is that of other joints.
-
-        """
+    def change(self, model: RobotModel) -> None:
+        """Go on with another payload and the same friction; the balance starts afresh."""
         self.model = model
-        self.use_friction(friction)
         self.reset()
 
     def use_friction(self, friction: DryFriction | FrictionModel | None) -> None:
@@ -284,6 +278,36 @@ class MomentumBalance:
 
         """
         self._law = FrictionInterval(self.model.v_names, friction, self._rest_speed).law
+
+    def follow_friction(self, values: Matrix) -> None:
+        """
+        Go on with other viscous and Coulomb friction; what rises at rest stays in proportion.
+
+        Parameters
+        ----------
+        values : ndarray, shape (4, nv)
+            In the order of `TERMS` of `friction_model` [N m s/rad | N s/m, N m | N].
+
+        """
+        self._law[TERM_ROWS, :] = values
+
+    def friction(self, v: Vector) -> Vector:
+        """Return the middle of the range of friction, shape (nv,), with its sign [N m | N]."""
+        middle, half = np.empty(v.size), np.empty(v.size)
+        self._friction_kernel(self._law, v, middle, half)
+        return middle
+
+    def with_model(self, model: RobotModel) -> MomentumBalance:
+        """Return a balance of another model with the same joints and friction, at its start."""
+        other = MomentumBalance(
+            model,
+            rest_speed=self._rest_speed,
+            effort_delay=self.effort_delay,
+            longest_gap=self.longest_gap,
+        )
+        other._law = self._law.copy()
+        other.restarts = self.restarts
+        return other
 
     def reset(self) -> None:
         """Forget what has come before."""

@@ -139,6 +139,12 @@ class MomentumObserver:
         for array in (self.residual, self.half_width, self.tau_ext):
             array.fill(0.0)
 
+    @property
+    def kept(self) -> Vector:
+        """Return which part of its old value each residual has kept last, shape (nv,)."""
+        kept: Vector = np.exp(-self.gain * self.balance.dt)
+        return kept
+
     def update(self) -> None:
         """Take in the impulse that the balance holds; without one the observer begins afresh."""
         dt = self.balance.dt

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 import pytest
 
-from benchmark.pushed_arm import arm, ArmLog, EFFORT_DELAY, Push, simulate
+from benchmark.pushed_arm import arm, ArmLog, EFFORT_DELAY, Load, Push, simulate
 from robot_dynamics_ros.core.drive.measured_effort import MeasuredEffort
 from robot_dynamics_ros.core.dynamics import generalized_gravity
 from robot_dynamics_ros.core.exceptions import ConfigurationError, OutputError
@@ -30,10 +30,17 @@ from robot_dynamics_ros.core.external_torque.contact_detector import (
     DetectorSettings,
 )
 from robot_dynamics_ros.core.external_torque.contact_monitor import ContactMonitor
-from robot_dynamics_ros.core.external_torque.contact_thresholds import ContactThresholds
+from robot_dynamics_ros.core.external_torque.contact_thresholds import (
+    ContactThresholds,
+    robot_digest,
+)
 from robot_dynamics_ros.core.external_torque.momentum_balance import MomentumBalance
 from robot_dynamics_ros.core.external_torque.momentum_observer import MomentumObserver
 from robot_dynamics_ros.core.external_torque.threshold_learning import ThresholdLearner
+from robot_dynamics_ros.core.friction.friction_model import FrictionModel
+from robot_dynamics_ros.core.model import build_model
+from robot_dynamics_ros.core.model.payload import Payload
+from robots import pendulum
 
 NAMES = tuple(f'joint_{i}' for i in range(1, 7))
 PUSHES = (Push(4.0, 0.15, 1, 5.0), Push(6.0, 0.15, 1, -5.0), Push(9.0, 0.15, 1, 5.0))
@@ -50,7 +57,6 @@ def monitor(
         signs=np.full(6, sign),
         thresholds=thresholds,
         frame='link_6',
-        friction=friction,
     )
 
 
@@ -170,6 +176,136 @@ def test_a_change_of_payload_changes_what_is_external(lesson: ArmLog) -> None:
         watch.step(1e-3 * k, np.zeros(6), np.full(6, 0.0), np.zeros(6))
     assert np.abs(watch.observer.tau_ext).max() < 1e-9
     np.testing.assert_allclose(watch.wrench(), 0.0, atol=1e-9)
+
+
+def test_a_payload_that_is_picked_up_and_told_is_no_further_contact(
+    thresholds: ContactThresholds,
+) -> None:
+    kilogram = Payload(1.0, 'tool0')
+    log = simulate(3, 6.0, load=Load(kilogram, 1.5, 3.5))
+    watch = monitor(thresholds)
+    bare = watch.model
+    told = {2.0: bare.with_payload(kilogram), 4.0: bare}
+    begins, found = [], []
+    for k, now in enumerate(log.time):
+        if told and now > min(told):
+            watch.change_model(told.pop(min(told)), 0.5)
+        count = watch.detector.count
+        watch.step(log.stamp[k], log.q[k], log.v[k], log.tau[k])
+        found.append(watch.detector.is_contact)
+        if watch.detector.count > count:
+            begins.append(now)
+    at = {time: found[int(np.searchsorted(log.time, time))] for time in (1.4, 1.9, 3.4, 3.9, 5.9)}
+    assert at == {1.4: False, 1.9: True, 3.4: False, 3.9: True, 5.9: False}
+    # Taking it and putting it down are contacts; that the model learns of it is none.
+    assert begins == pytest.approx([1.5, 3.5], abs=0.03)
+
+
+def test_changes_are_judged_by_the_old_model_until_the_glide_is_over(lesson: ArmLog) -> None:
+    thresholds = ContactThresholds(NAMES, np.full(6, 1e6), np.full(6, 1e6))
+    told, untold = monitor(thresholds), monitor(thresholds)
+    loaded = told.model.with_payload(Payload(1.0, 'tool0'))
+    torques = []
+    for k in range(2500):
+        if k == 500:
+            told.change_model(loaded, 1.0)
+        if k == 800:
+            told.change_model(loaded.with_payload(Payload(1.1, 'tool0')), 1.0)
+        for watch in (told, untold):
+            watch.step(lesson.stamp[k], lesson.q[k], lesson.v[k], lesson.tau[k])
+        torques.append(told.observer.residual - untold.observer.residual)
+        if k < 1480:  # lost messages make the glide a little longer in messages than in time
+            # the covariance of the filter of the glide settles at its start
+            np.testing.assert_allclose(
+                told.detector.deviation, untold.detector.deviation, atol=1e-3
+            )
+    assert told.detector.is_ready and told.observer.balance.restarts == 0
+    assert abs(torques[1500][1]) > 5.0
+    # 1 kg m^2 times the noise of velocities and the gain, five times; no jump of 10 N m
+    assert np.abs(np.diff(torques, axis=0)).max() < 5 * 1.0 * 2e-3 * 30.0
+    assert told.model.payload is not None and told.model.payload.mass == 1.1
+
+
+def test_other_friction_that_is_told_is_no_change() -> None:
+    model = build_model(pendulum(), gravity=(0.0, 0.0, 0.0))
+    law = np.array([[2.0], [2.0], [3.0], [3.0]])  # in the order of TERMS
+    friction = FrictionModel(model.v_names, law[0], law[2], law[3], np.array(0.02))
+    observer = MomentumObserver(MomentumBalance(model, friction))
+    watch = ContactMonitor(observer, MeasuredEffort('torque', 1))
+    v, tau = np.array([0.5]), np.array([4.0])  # 2 N m s/rad of it, and 3 N m
+    largest = 0.0
+    for k in range(2500):
+        if 500 <= k <= 1500:
+            watch.follow_friction((1.0 + 0.5e-3 * (k - 500)) * law)
+        watch.step(1e-3 * k, 1e-3 * k * v, v, tau)
+        if k > 200:
+            largest = max(largest, float(np.abs(watch.detector.deviation).max()))
+    assert observer.tau_ext[0] == pytest.approx(2.0, rel=1e-3)  # half as much friction again
+    # 2 N m/s times the 14 ms of the filter; without a word it is 2 / 6
+    assert largest < 0.05
+
+
+def test_thresholds_are_not_learnt_across_a_change_of_payload(lesson: ArmLog) -> None:
+    watch = monitor()
+    bare = watch.model
+    for k in range(100):
+        watch.step(lesson.stamp[k], lesson.q[k], lesson.v[k], lesson.tau[k])
+    watch.change_model(bare.with_payload(Payload(1.0, 'tool0')), 0.2)
+    with pytest.raises(ConfigurationError, match='changed from none to 1 kg at tool0'):
+        watch.start_learning()
+    for k in range(100, 600):
+        watch.step(lesson.stamp[k], lesson.q[k], lesson.v[k], lesson.tau[k])
+    watch.start_learning()
+    watch.change_model(bare.with_payload(Payload(1.01, 'tool0')), 0.2)  # an estimate wanders
+    with pytest.raises(ConfigurationError, match='expected 10 s or more'):
+        watch.learnt_thresholds()
+    watch.change_model(bare, 0.2)
+    with pytest.raises(ConfigurationError, match='from 1 kg at tool0 to none'):
+        watch.learnt_thresholds()
+
+
+def test_a_gap_within_a_glide_begins_afresh_with_the_newest_model(lesson: ArmLog) -> None:
+    watch = monitor()
+    loaded = [watch.model.with_payload(Payload(mass, 'tool0')) for mass in (1.0, 2.0)]
+    for k in range(200):
+        watch.step(lesson.stamp[k], lesson.q[k], lesson.v[k], lesson.tau[k])
+        if k in (100, 150):
+            watch.change_model(loaded[k // 150], 1.0)
+    watch.reset()
+    assert watch.observer.balance.model is loaded[1]
+    watch.change_model(loaded[0], 1.0)  # nothing has come yet
+    assert watch.observer.balance.model is loaded[0]
+    assert not watch.step(0.0, lesson.q[0], lesson.v[0], lesson.tau[0])
+
+
+def test_thresholds_know_what_they_were_learnt_for(tmp_path: Path) -> None:
+    now = {'robot': 'a1', 'payload': 'none', 'effort_signs': '[1, -1]'}
+    written = ContactThresholds(NAMES, np.ones(6), np.ones(6), now)
+    path = tmp_path / 'thresholds.yaml'
+    written.write(path)
+    read = ContactThresholds.from_file(path, NAMES)
+    assert read.conditions == now and not read.misfit(now)
+    assert read.misfit({**now, 'payload': '1 kg'}) == (
+        'learnt for payload none, but now it is 1 kg'
+    )
+    assert 'learnt for gain not stated' in read.misfit({**now, 'gain': '30'})
+    assert not ContactThresholds(NAMES, np.ones(6), np.ones(6)).misfit(now)
+    path.write_text(path.read_text().replace('learnt_for:', 'learnt_for: 3\n  joint_7:'))
+    with pytest.raises(ConfigurationError, match='learnt_for is 3, expected keys'):
+        ContactThresholds.from_file(path, NAMES)
+
+
+def test_a_digest_tells_robots_and_frictions_but_not_payloads() -> None:
+    model, friction = arm()
+    digest = robot_digest(model, friction)
+    assert robot_digest(model.with_payload(Payload(1.0, 'tool0')), friction) == digest
+    others = (
+        (model, None),
+        (model, replace(friction, coulomb_positive=1.01 * friction.coulomb_positive)),
+        (model.with_armature(1.01 * model.armature), friction),
+        (model.with_gravity((0.0, 0.0, 9.81)), friction),
+    )
+    assert len({digest, *(robot_digest(*other) for other in others)}) == 1 + len(others)
 
 
 def test_thresholds_come_back_from_their_file(tmp_path: Path) -> None:

@@ -48,6 +48,31 @@ def test_wrench_is_found_where_all_of_it_is_felt(reference: ReferenceFrame) -> N
     assert found.condition == pytest.approx(values[0] / values[-1], rel=1e-7)
 
 
+def test_levers_as_old_as_the_torques_show_a_lasting_wrench_while_the_arm_moves() -> None:
+    model = MODELS['six_axis']
+    solver = ExternalWrench(model, 'tool', ReferenceFrame.LOCAL_WORLD_ALIGNED, smallest_lever=1e-3)
+    prompt = ExternalWrench(model, 'tool', ReferenceFrame.LOCAL_WORLD_ALIGNED, smallest_lever=1e-3)
+    kept = np.exp(-1e-3 * np.array([30.0, 30.0, 40.0, 25.0, 30.0, 50.0]))
+    residual, begin = np.zeros(6), np.array([0.4, -0.8, 1.1, 0.5, 0.9, 0.2])
+    worst = 0.0
+    for k in range(300):
+        q = begin + 0.3 * np.sin(3e-3 * k + np.arange(6))  # up to 0.9 rad/s
+        jacobian = frame_jacobian(model, q, 'tool', ReferenceFrame.LOCAL_WORLD_ALIGNED)
+        residual = kept * residual + (1.0 - kept) * (jacobian.T @ WRENCH)
+        solver.follow(q, kept)
+        if k > 100:
+            # condition below 1e3, squared, and levers of a third at first
+            np.testing.assert_allclose(solver.solve(residual), WRENCH, atol=1e-8)
+            worst = max(worst, float(np.abs(prompt.step(q, residual) - WRENCH)[3:].max()))
+    assert worst > 0.1  # of 1.04 N m: what levers of now make of the same torques
+    solver.forget()
+    solver.follow(begin, kept)
+    jacobian = frame_jacobian(model, begin, 'tool', ReferenceFrame.LOCAL_WORLD_ALIGNED)
+    solver.smallest_lever = 1e-9
+    first = solver.solve((1.0 - kept) * (jacobian.T @ WRENCH))
+    np.testing.assert_allclose(first, WRENCH, atol=1e-5)  # levers of 3 % only
+
+
 def test_hidden_directions_are_named_and_the_rest_is_exact() -> None:
     model = MODELS['six_axis']
     q = np.array([0.4, -0.8, 1.1, 0.5, 0.0, 0.2])  # axes 4 and 6 are parallel
