@@ -23,7 +23,7 @@ state. It commands nothing; what it finds is in the diagnostics.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import time
 from typing import Any
 
@@ -77,6 +77,18 @@ class MonitorNode(RobotNode[MonitorParameters]):
         self._timer = steady_timer(self, 1.0 / self.parameters.rate, self._compare)
         self.diagnostics.add('live cross-check', lambda: self._report)
         self.diagnostics.add('joint states', self._report_states)
+
+    def prepare_change(self, parameters: MonitorParameters) -> Callable[[], None]:
+        """Build the comparison for changed parameters; what is returned puts it to use."""
+        from robot_dynamics_ros.crosscheck.live import LiveCrosscheck
+
+        model = self.model_for(parameters)
+        live = self._live if model is self.model else LiveCrosscheck(model)
+
+        def commit() -> None:
+            self.model, self._live = model, live
+
+        return commit
 
     def cleanup(self) -> None:
         """Take away what `configure` built."""

@@ -197,21 +197,28 @@ class HealthMonitor:
         self._efforts = kept * self._efforts + step * row.tau**2
         self._scores = kept * self._scores + step * (residual / deviation) ** 2
         self._variances = kept * self._variances + step * deviation**2
+        self._move_levels()
+
+    def _ratio(self) -> Vector:
+        """Return the root mean squares of the residuals over what is normal, shape (nv,)."""
+        weight = np.maximum(self._weight, 1e-9)
+        normal = np.sqrt(np.maximum(self._normal**2, self._variances / weight))
+        return np.asarray(np.sqrt(self._squares / weight) / np.maximum(normal, 1e-12))
+
+    def _move_levels(self) -> None:
+        ratio = self._ratio().tolist()
+        for j in np.flatnonzero(self._moved > ENOUGH).tolist():
+            self._levels[j] = _level(int(self._levels[j]), ratio[j])
 
     def note(self, change: Change) -> None:
         """Hear of a change that was told: it is the likely cause of what follows."""
         self._change = change
 
     def health(self) -> ModelHealth:
-        """Return the present state; levels move with each call."""
+        """Return the present state."""
         weight = np.maximum(self._weight, 1e-9)
-        squares = self._squares / weight
-        normal = np.sqrt(np.maximum(self._normal**2, self._variances / weight))
-        ratio = np.sqrt(squares) / np.maximum(normal, 1e-12)
+        squares, ratio = self._squares / weight, self._ratio()
         judged = self._moved > ENOUGH
-        for j in range(len(self._names)):
-            if judged[j]:
-                self._levels[j] = _level(int(self._levels[j]), float(ratio[j]))
         joints = []
         for j, name in enumerate(self._names):
             effort = float(np.sqrt(self._efforts[j] / weight[j]))
