@@ -24,7 +24,7 @@ own parameters say so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import inf
 from pathlib import Path
@@ -40,7 +40,11 @@ from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.control.joint_state_buffer import JointStateBuffer, UpdateOutcome
-from robot_dynamics_ros.core.exceptions import OutputError, RobotDynamicsError
+from robot_dynamics_ros.core.exceptions import (
+    ConfigurationError,
+    OutputError,
+    RobotDynamicsError,
+)
 from robot_dynamics_ros.core.identification.online.excitation_gate import RowState
 from robot_dynamics_ros.core.identification.online.friction_terms import (
     friction_terms,
@@ -64,7 +68,12 @@ from robot_dynamics_ros.ros.identification_setup import identification_setup
 from robot_dynamics_ros.ros.node_parameters import IdentificationParameters
 from robot_dynamics_ros.ros.qos import COMMAND_IN, LATCHED, STATE_IN, TORQUES
 from robot_dynamics_ros.ros.robot_node import RobotNode
-from robot_dynamics_ros.ros.robot_source import continuous_joints, description_text, joint_order
+from robot_dynamics_ros.ros.robot_source import (
+    continuous_joints,
+    description_text,
+    joint_order,
+    payload_values,
+)
 from robot_dynamics_ros.ros.running import run
 from robot_dynamics_ros.ros.serialized import JointStateReader
 from robot_dynamics_ros.ros.timers import steady_timer
@@ -108,6 +117,7 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
             model.joint_names,
             continuous=continuous_joints(model),
             timeout=parameters.state_timeout,
+            max_speed=in_model_order(parameters, model, parameters.max_joint_speed) or None,
         )
         self._make_topics()
         self.diagnostics.add('identification', self._report_identification)
@@ -160,8 +170,25 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
     def deactivate(self) -> None:
         """Keep what was learnt; withdraw it, since it is no longer kept up to date."""
         self._outputs['friction'].publish(JointState())
-        self._payload = None
+        self._withdraw_payload()
         self._keep_state()
+
+    def prepare_change(self, parameters: IdentificationParameters) -> Callable[[], None]:
+        """
+        Refuse what cannot be changed while estimates stand on it.
+
+        Raises
+        ------
+        ConfigurationError
+            If the payload is another one.
+
+        """
+        if payload_values(parameters) != payload_values(self.parameters):
+            raise ConfigurationError(
+                'payload.* is where the estimates began: clean the node up and configure it again '
+                'to begin from another payload'
+            )
+        return super().prepare_change(parameters)
 
     @property
     def direct_subscription(self) -> Subscription | None:
@@ -172,7 +199,7 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
 
     def learn(self, is_on: bool) -> str:
         """Learn, or keep every estimate as it is, bit by bit."""
-        self.running.online.is_frozen = not is_on
+        self.running.freeze(not is_on)
         return 'learning' if is_on else 'frozen'
 
     def begin_again(self) -> str:
@@ -295,6 +322,8 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         """Say what the arm carries, again and again, once it is known."""
         running = self.running
         is_stale = self.buffer.age(time.monotonic()) > self.parameters.state_timeout
+        if running.semantics.faults:
+            self._withdraw_payload()
         if running.watch is None or running.semantics.faults or is_stale:
             return
         # While a change is being explained, or somebody leans on the arm, it carries what it did.
@@ -305,6 +334,15 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         message = message_from_payload(self._payload)
         message.header.stamp = self._now()
         self._payload_output.publish(message)
+
+    def _withdraw_payload(self) -> None:
+        """Let nobody who comes later hear of a payload that is no longer kept up to date."""
+        if self._payload is None:
+            return
+        self._payload = None
+        # A latched message lives as long as its publisher.
+        self.destroy_publisher(self._payload_output)
+        self._payload_output = self.create_publisher(InertiaStamped, '~/payload', LATCHED)
 
     def _now(self) -> Time:
         return self.get_clock().now().to_msg()
@@ -347,6 +385,9 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
             'states not finite': online.refused,
             'wrenches dropped': self._contact.dropped,
         }
+        slow = motion.slowness
+        if slow:
+            return Report(Level.ERROR, f'nothing is learnt: {slow}', values)
         if self._last is None:
             return Report(Level.WARN, 'no equation yet: the filters have to settle', values)
         for name, state, changes in zip(

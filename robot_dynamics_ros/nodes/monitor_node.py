@@ -31,7 +31,9 @@ from typing import Any
 import numpy as np
 from sensor_msgs.msg import JointState
 
+from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.control.joint_state_buffer import JointStateBuffer
+from robot_dynamics_ros.core.exceptions import RobotDynamicsError
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.ros.diagnostics import Changes, Level, Report
 from robot_dynamics_ros.ros.node_parameters import MonitorParameters
@@ -42,6 +44,9 @@ from robot_dynamics_ros.ros.running import run
 from robot_dynamics_ros.ros.serialized import JointStateReader
 from robot_dynamics_ros.ros.timers import steady_timer
 from robot_dynamics_ros.ros.torque_report import state_report
+
+LARGEST = 1e6
+"""Velocities [rad/s | m/s] and efforts [N m | N] beyond it are cut off at it."""
 
 
 class MonitorNode(RobotNode[MonitorParameters]):
@@ -121,8 +126,11 @@ class MonitorNode(RobotNode[MonitorParameters]):
         buffer = self._buffer
         if not self.is_active or buffer.age(time.monotonic()) > self.parameters.state_timeout:
             return
-        v, tau = np.nan_to_num(buffer.v), np.nan_to_num(buffer.effort)
-        found = self._live.step(buffer.q, v, tau)
+        try:
+            found = self._live.step(buffer.q, _finite(buffer.v), _finite(buffer.effort))
+        except RobotDynamicsError as err:  # numbers that no robot has overflow
+            self.get_logger().warning(f'state left out: {err}', throttle_duration_sec=10.0)
+            return
         self._states += 1
         self._compared_at = time.monotonic()
         if found.ok:
@@ -146,6 +154,11 @@ class MonitorNode(RobotNode[MonitorParameters]):
     def _report_states(self) -> Report:
         silent = self._buffer.silent_joints(time.monotonic(), self.parameters.state_timeout)
         return state_report(self._buffer, self._counts, silent)
+
+
+def _finite(values: Vector) -> Vector:
+    """Return the values, those that are missing as zero, and none that overflows later."""
+    return np.clip(np.nan_to_num(values), -LARGEST, LARGEST)
 
 
 def _live_crosscheck(model: RobotModel) -> Any:

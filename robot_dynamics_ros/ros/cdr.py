@@ -84,6 +84,14 @@ class CdrReader:
         """Return an unsigned integer of 32 bits."""
         return self._unpack(self._count)[0]
 
+    def flag(self) -> bool:
+        """Return a boolean: one byte that is 0 or 1."""
+        value = bytes(self._data[self._at : self._at + 1])
+        if value not in (b'\0', b'\1'):
+            raise ValueError('a boolean is neither 0 nor 1')
+        self._at += 1
+        return value == b'\1'
+
     def time(self) -> tuple[int, int]:
         """Return a Time or Duration as seconds and nanoseconds."""
         sec, nanosec = self._unpack(self._time)
@@ -151,6 +159,19 @@ def read_inertia(data: bytes) -> tuple[str, Vector]:
     reader.time()
     frame_id = reader.text()
     return frame_id, reader.floats(10)
+
+
+def read_flag(data: bytes) -> bool:
+    """
+    Return the value of a serialized Bool.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+
+    """
+    return CdrReader(data).flag()
 
 
 def read_wrench(data: bytes) -> tuple[str, Vector]:

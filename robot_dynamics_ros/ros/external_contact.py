@@ -28,7 +28,7 @@ from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.dynamics import frame_jacobian, ReferenceFrame
 from robot_dynamics_ros.core.exceptions import RobotDynamicsError
 from robot_dynamics_ros.core.model.robot_model import RobotModel
-from robot_dynamics_ros.ros.cdr import read_wrench
+from robot_dynamics_ros.ros.cdr import read_flag, read_wrench
 from robot_dynamics_ros.ros.qos import COMMAND_IN
 
 HELD = 0.2
@@ -63,7 +63,7 @@ class ExternalContact:
         self._touched_at = self._began = self._pushed_at = -inf
         self._frame, self._wrench = '', np.zeros(6)
         self._subscriptions = [
-            node.create_subscription(Bool, '~/contact', self._on_contact, COMMAND_IN),
+            node.create_subscription(Bool, '~/contact', self._on_contact, COMMAND_IN, raw=True),
             node.create_subscription(
                 WrenchStamped, '~/external_wrench', self._on_wrench, COMMAND_IN, raw=True
             ),
@@ -85,9 +85,14 @@ class ExternalContact:
         jacobian = frame_jacobian(self._robot, q, self._frame, ReferenceFrame.LOCAL)
         return np.asarray(jacobian.T @ self._wrench)
 
-    def _on_contact(self, message: Bool) -> None:
+    def _on_contact(self, message: bytes) -> None:
         now = time.monotonic()
-        if message.data:
+        try:
+            is_touched = read_flag(message)
+        except ValueError:
+            self.dropped += 1
+            return
+        if is_touched:
             if now - self._touched_at > HELD:
                 self._began = now
             self._touched_at = now

@@ -489,6 +489,13 @@ class IdentificationParameters(SignedEffortParameters):
         low=0.005,
         high=60.0,
     )
+    max_joint_speed: tuple[float, ...] = parameter(
+        'Speed beyond which a step in position is taken for a fault of the message, in the '
+        'order of joints; empty for no check.',
+        (),
+        unit='rad/s | m/s',
+        low=1e-6,
+    )
     state_file: str = parameter(
         'File in which what was learnt is kept over restarts; empty for none.', ''
     )
@@ -500,6 +507,7 @@ class IdentificationParameters(SignedEffortParameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.require_sizes('max_joint_speed')
         if any(abs(sign) != 1.0 for sign in self.effort_signs):
             raise ConfigurationError('effort_signs: expected 1 or -1 for each joint')
         if self.effort_semantics == 'gravity_compensated':

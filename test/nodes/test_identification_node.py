@@ -20,6 +20,7 @@ from pathlib import Path
 import time
 from typing import Any
 
+from geometry_msgs.msg import InertiaStamped
 import numpy as np
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
@@ -35,6 +36,7 @@ from robot_dynamics_ros.core.identification.offline_result import read_offline_r
 from robot_dynamics_ros.core.identification.online.excitation_gate import RowState
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.nodes.identification_node import IdentificationNode
+from robot_dynamics_ros.ros.qos import LATCHED
 from robot_dynamics_ros.tools.cli import main
 from ros_graph import Graph, joint_state, Statuses
 
@@ -165,9 +167,12 @@ def test_frozen_estimates_do_not_change_in_any_bit(
     bench = Bench(graph, urdf, offline_report=str(report))
     bench.play(log, 4.0)
     assert bench.call('freeze').message == 'frozen'
+    state = bench.node.running.state()
     before = bench.values()
     bench.play(log.part(4.0, 8.0))
     assert bench.values() == before
+    for key, value in bench.node.running.state().items():
+        np.testing.assert_array_equal(value, state[key], err_msg=key)
     assert bench.call('start').success
     bench.play(log.part(8.0, 12.0))
     assert bench.values() != before
@@ -184,6 +189,7 @@ def test_inverted_efforts_are_named_and_right_again_with_their_signs(
     assert graph.spin_until(
         lambda: 'has the opposite sign' in bench.statuses.message('identification')
     )
+    assert 'effort_signs' in bench.statuses.message('identification')
     assert graph.spin_until(lambda: bench.friction and not bench.friction[-1].name), 'withdrawn'
     for step in ('deactivate', 'cleanup'):
         getattr(bench.node, f'trigger_{step}')()
@@ -194,6 +200,33 @@ def test_inverted_efforts_are_named_and_right_again_with_their_signs(
     bench.play(log, 12.0, sign=-1.0)
     assert bench.node.running.refusal == ''
     assert bench.values()
+
+
+def test_payload_is_withdrawn_and_another_one_is_refused_while_the_node_runs(
+    graph: Graph, urdf: Path, log: SimulatedLog, report: Path
+) -> None:
+    frame = {'payload.frame': 'l2'}
+    bench = Bench(graph, urdf, offline_report=str(report), **frame)
+    (change,) = bench.node.set_parameters([Parameter('payload.mass', value=1.0)])
+    assert not change.successful
+    assert 'configure it again' in change.reason
+    payloads = graph.collect(InertiaStamped, f'{NODE}/payload', LATCHED)
+    bench.play(log, 9.0)
+    assert graph.spin_until(lambda: payloads)
+    assert payloads[-1].inertia.m == 0.0
+    bench.node.trigger_deactivate()
+    late = graph.collect(InertiaStamped, f'{NODE}/payload', LATCHED)
+    graph.spin_for(0.5)
+    assert late == []
+
+
+def test_states_that_are_too_slow_for_the_cutoff_are_told(
+    graph: Graph, urdf: Path, log: SimulatedLog
+) -> None:
+    bench = Bench(graph, urdf, cutoff=20.0)
+    bench.play(log, 2.0)
+    assert graph.spin_until(lambda: 'lower cutoff' in bench.statuses.message('identification'))
+    assert '200 Hz' in bench.statuses.message('identification')
 
 
 def test_contact_keeps_what_comes_with_it_from_being_learnt(

@@ -26,10 +26,10 @@ pytest.importorskip('rclpy')
 
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
-from std_msgs.msg import Float64MultiArray, MultiArrayDimension  # noqa: E402
+from std_msgs.msg import Bool, Float64MultiArray, MultiArrayDimension  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
-from robot_dynamics_ros.ros.cdr import CdrReader, read_command  # noqa: E402
+from robot_dynamics_ros.ros.cdr import CdrReader, read_command, read_flag  # noqa: E402
 from robot_dynamics_ros.ros.conversions import points_from_message  # noqa: E402
 from robot_dynamics_ros.ros.serialized import JointStateReader  # noqa: E402
 from robot_dynamics_ros.ros.trajectory_reader import read_trajectory  # noqa: E402
@@ -140,3 +140,12 @@ def test_joint_state_with_text_beyond_ascii_is_read() -> None:
         assert reader.names == ['関節', 'é']
         assert (reader.sec, list(reader.position), len(reader.velocity)) == (5, [1.0, 2.0], 0)
         assert list(reader.effort) == [3.0, 4.0]
+
+
+def test_flags_are_read_and_nothing_else_is_one() -> None:
+    for value in (False, True):
+        assert read_flag(serialize_message(Bool(data=value))) is value
+    whole = serialize_message(Bool(data=True))
+    for wrong in (b'', whole[:4], whole[:4] + b'\2'):
+        with pytest.raises(ValueError, match='boolean|serialized'):
+            read_flag(wrong)

@@ -28,7 +28,7 @@ Neither URDF nor the friction file holds the inertia of rotors.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,6 +46,7 @@ from robot_dynamics_ros.core.identification.possible_bodies import (
     parameters_of_pseudo_inertia,
     SIZE,
 )
+from robot_dynamics_ros.core.model.build import build_from_options
 from robot_dynamics_ros.core.model.description import Inertial
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.spatial.inertia import pseudo_inertia, SpatialInertia
@@ -98,6 +99,31 @@ class IdentifiedModel:
             np.array([joint.smoothing_velocity for joint in joints]),
             np.array([joint.backward_viscous for joint in joints]),
         )
+
+
+def identified_robot(model: IdentificationModel, parameters: Vector) -> RobotModel:
+    """
+    Return the robot with the bodies and rotors of a physically consistent fit.
+
+    Parameters
+    ----------
+    model : IdentificationModel
+        What was fitted; its robot must carry no payload.
+    parameters : ndarray, shape (p,)
+        All parameters.
+
+    """
+    robot, found = model.robot, identified_model(model, parameters)
+    links = tuple(
+        replace(link, inertial=found.inertials.get(link.name, link.inertial))
+        for link in robot.description.links
+    )
+    known = set(model.names[model.n_inertial :])
+    armature = dict(robot.options.armature)
+    armature.update({j: a for j, a in found.armature.items() if f'{j}/rotor_inertia' in known})
+    return build_from_options(
+        replace(robot.description, links=links), replace(robot.options, armature=armature)
+    )
 
 
 def identified_model(model: IdentificationModel, parameters: Vector) -> IdentifiedModel:

@@ -41,6 +41,12 @@ from robot_dynamics_ros.core.signals.matched_filter import MatchedFilter
 ORDER = 4
 """One more than acceleration and its change for delayed efforts ask for."""
 
+AVERAGED = 0.05
+"""Part that each step has in the mean of the last ones."""
+
+LONGEST_COUNTED = 1.0
+"""A longer step is a pause, not a rate [s]."""
+
 TURN = 2.0 * np.pi
 
 
@@ -99,6 +105,8 @@ class CausalMotion:
         Samples whose stamp was not later than that of the sample before.
     gaps : int
         Times that the filters had to begin anew.
+    period : float
+        Mean step between the last stamps [s]; 0 before there are two.
 
     Raises
     ------
@@ -132,6 +140,7 @@ class CausalMotion:
         self.delay = self._filter.delay
         self.refused = 0
         self.gaps = 0
+        self.period = 0.0
 
     def step(self, stamp: float, q: Vector, tau: Vector) -> CausalState | None:
         """
@@ -154,6 +163,9 @@ class CausalMotion:
 
     def advance(self, stamp: float, q: Vector, tau: Vector) -> bool:
         """Take in a sample as `step` does; return whether there is a state."""
+        if self._last is not None and stamp > self._last:
+            share = AVERAGED if self.period else 1.0
+            self.period += share * (min(stamp - self._last, LONGEST_COUNTED) - self.period)
         if self._last is None or stamp - self._last > self._longest_step:
             self.gaps += self._last is not None
             self.restart(stamp, q, tau)
@@ -171,6 +183,17 @@ class CausalMotion:
     def is_settled(self) -> bool:
         """Whether the filter feels neither start nor gap any more."""
         return self._last is not None and self._last - self.began >= self._filter.settling_time
+
+    @property
+    def slowness(self) -> str:
+        """Return a sentence if samples come too slowly for the cutoff; empty if they do not."""
+        if self.period <= self._longest_step:
+            return ''
+        rate, needed = 1.0 / self.period, 1.0 / self._longest_step
+        return (
+            f'joint states come at {rate:.3g} Hz, and the filters need {needed:.3g} Hz: '
+            f'lower cutoff to {rate / needed:.2g} of what it is, or publish them faster'
+        )
 
     @property
     def state(self) -> CausalState:

@@ -20,12 +20,18 @@ joint's effort is fitted by the motion's and gravity's part of the model's torqu
 
 .. math:: e(t + d) = k_m\,(M a + C v)_j + k_g\,g_j + f_v\,v_j + f_c\,\mathrm{sign}(v_j) + c
 
-All columns and efforts pass one filter, which gives their derivatives, too; so a delay is
-:math:`e = (C - d\,\dot C)\,k`, and the sums of products of columns, derivatives and effort are all
-that has to be kept. They fade while the joint moves, so that the verdict follows a driver that is
-started again with another setting.
+All columns and efforts pass one filter, which gives the derivatives of efforts, too; so the sums
+of products are all that has to be kept, for any delay (`effort_sums`). There are two sets of them.
+One remembers for long, so that joints that move now and then are judged, too; one for a short
+time, which is believed where it says something, so that a driver that is started again with
+another setting is found out.
 
-Nothing may be learnt from efforts that are refused here, nor before it is known what they are.
+A fault of which only the model's torque tells counts where that torque, taken as it is, leaves
+much of the effort, and gains explain most of that: those of a short piece of motion are not
+always those of the robot, and efforts of two kinds have no gain. The short sums begin anew then.
+
+Nothing may be learnt from efforts that are refused here, nor of a joint before it is known what
+its efforts are.
 
 References
 ----------
@@ -37,17 +43,29 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.dynamics import generalized_gravity, rnea
+from robot_dynamics_ros.core.identification.online.effort_sums import (
+    COUNT,
+    dead_efforts,
+    EFFORT,
+    EffortSums,
+    left_by_model,
+    model_share,
+)
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow
 from robot_dynamics_ros.core.log_health.effort_meaning import WAY_OUT
-from robot_dynamics_ros.core.log_health.effort_verdict import joint_verdict, JointVerdict
-from robot_dynamics_ros.core.log_health.torque_match import Delay, Gain, TorqueMatch
+from robot_dynamics_ros.core.log_health.effort_verdict import (
+    CANNOT_TELL,
+    joint_verdict,
+    JointVerdict,
+)
+from robot_dynamics_ros.core.log_health.torque_match import Delay
 from robot_dynamics_ros.core.model.payload import are_alike, Payload
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.signals.matched_filter import MatchedFilter
@@ -58,11 +76,14 @@ STEADY = 1.5
 WIDTH = 0.05
 """Of the smooth sign of the velocity [rad/s | m/s]."""
 
-MEMORY = 20.0
-"""Motion that the sums remember [s]."""
+MEMORY, SHORT_MEMORY = 20.0, 5.0
+"""Motion that the two sets of sums remember [s]."""
 
 ENOUGH = 3.0
 """Motion of a joint after which its effort is judged [s]."""
+
+LONG_ENOUGH = 20.0
+"""Motion after which what has not shown yet will not show: it is learnt then [s]."""
 
 SLOWEST = 0.1
 """A joint that turns no faster does not count as moving [rad/s | m/s]."""
@@ -70,11 +91,8 @@ SLOWEST = 0.1
 LATE = 0.018
 """Efforts may be so late or early, beyond the delay that is taken into account [s]."""
 
-SURE_DELAY = 0.005
-"""Standard deviation that a delay must have to count [s]."""
-
-DEAD = 0.02
-"""An effort whose variation is less than this part of the model's is none."""
+NO_LONGER_LATE = 0.01
+"""Efforts that were late are not when they are less late than this [s]."""
 
 TURNS = 3
 """How many times in a row a fault must be seen to be told."""
@@ -82,15 +100,20 @@ TURNS = 3
 PERIOD = 0.5
 """Time from one verdict to the next [s]."""
 
-ALIKE_MASS, ALIKE_CENTRE = 0.05, 0.01
-"""Payloads are the same if masses differ by less than this part, centres by less than this [m]."""
+ALIKE_MASS, ALIKE_CENTRE = 0.3, 0.1
+"""Sums go on over payloads whose masses differ by less than this part, centres by less [m]."""
 
 LEAST_SHARE = 0.05
 """Part of an effort's variation that motion and gravity must make: of friction nothing follows."""
 
-DELAYS = np.arange(-0.08, 0.0801, 0.008)
+UNEXPLAINED = 0.1
+"""Part of an effort's squares that the model must leave where its meaning is wrong."""
 
-_COUNT = 5
+MIXED = 0.25
+"""Where gains leave more than this part of what the model leaves, there were several kinds."""
+
+MAY_BE_PAYLOAD = ('without gravity', 'current or scaled')
+"""Faults of efforts that an unknown payload looks like."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,36 +159,54 @@ class EffortSemantics:
         The last ones; empty before the first.
     delay : Delay or None
         By which efforts are later than was taken into account.
+    known : ndarray of bool, shape (nv,)
+        Joints whose efforts were found to be what they should be, or do not tell.
+    moved : ndarray, shape (nv,)
+        Motion of each joint that was looked at since the beginning [s].
+    right_until, timely_until : ndarray, shape (nv,)
+        The same when the joint's effort, and when the time of all efforts, was last judged to be
+        right [s].
 
     """
 
     def __init__(self, robot: RobotModel, cutoff: float, is_identified: bool = True) -> None:
-        self._robot = self._loaded = robot
+        self._robot = robot
         self._is_identified = is_identified
-        nv = robot.nv
-        self._filter = MatchedFilter(cutoff, (_COUNT + 1) * nv, 3, 1)
-        self._independent = 2.0 * cutoff
+        self._filter = MatchedFilter(cutoff, (COUNT + 1) * robot.nv, 3, 1)
         self._steady = STEADY / cutoff
+        self._sets = tuple(
+            EffortSums(robot.nv, memory, 2.0 * cutoff) for memory in (SHORT_MEMORY, MEMORY)
+        )
         self.reset()
 
     def reset(self) -> None:
         """Begin anew, as after the driver was started again."""
         nv = self._robot.nv
-        self._sums = np.zeros((nv, 2 * _COUNT + 1, 2 * _COUNT + 1))
-        self._moved = np.zeros(nv)
+        for sums in self._sets:
+            sums.clear()
+        self._loaded = self._summed = self._robot
         self._since = np.zeros(nv)
         self._sign = np.zeros(nv)
-        self._weights = np.zeros(nv)
         self._judged_at = self._began = -np.inf
         self._seen: dict[str, tuple[tuple[str, ...], int]] = {}
+        self._is_timed = self._is_torque = False
+        self.known: NDArray[np.bool_] = np.zeros(nv, dtype=bool)
+        self.moved: Vector = np.zeros(nv)
+        self.right_until: Vector = np.zeros(nv)
+        self.timely_until: Vector = np.zeros(nv)
         self.faults: tuple[EffortFault, ...] = ()
         self.verdicts: tuple[JointVerdict, ...] = ()
         self.delay: Delay | None = None
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Return the joints."""
+        return self._robot.v_names
+
+    @property
     def is_known(self) -> bool:
-        """Whether there was motion enough to judge any joint."""
-        return any(verdict.meaning != 'cannot tell' for verdict in self.verdicts)
+        """Whether there was motion enough to judge any joint, and the time of the efforts."""
+        return self._is_timed and self._is_torque
 
     @property
     def may_learn(self) -> bool:
@@ -176,26 +217,35 @@ class EffortSemantics:
         """
         Count a payload, or that there is none, to what the robot moves.
 
-        If it is another one, what was summed up before says nothing about what comes: the sums
-        begin anew, and the verdicts stay until there are new ones.
+        If it is quite another one, what was summed up before says nothing about what comes: the
+        sums begin anew, and the verdicts stay until there are new ones.
 
         """
-        if are_alike(payload, self._loaded.payload, ALIKE_MASS, ALIKE_CENTRE):
-            return
         self._loaded = self._robot.with_payload(payload)
-        for sums in (self._sums, self._weights, self._moved):
-            sums[:] = 0.0
+        if are_alike(payload, self._summed.payload, ALIKE_MASS, ALIKE_CENTRE):
+            return
+        self._summed = self._loaded
+        for sums in self._sets:
+            sums.clear()
         self._seen = {kind: found for kind, found in self._seen.items() if found[1] >= TURNS}
 
     def interrupt(self) -> None:
         """Say that rows are left out from here on: the filter begins anew with the next one."""
         self._began = -np.inf
 
-    def step(self, row: OnlineRow) -> None:
+    def step(self, row: OnlineRow, *, is_open: bool = False) -> None:
         """
         Take in a row.
 
         Rows must come in turn, all of them, whether or not they may be learnt from.
+
+        Parameters
+        ----------
+        row : OnlineRow
+            The row.
+        is_open : bool
+            Whether the payload may just have changed: it is no fault then that there is more or
+            less weight than the model has.
 
         """
         signals = self._signals(row)
@@ -207,21 +257,18 @@ class EffortSemantics:
         if row.stamp - self._began < self._filter.settling_time:
             return
         nv = self._robot.nv
-        values, rates = filtered.reshape(2, _COUNT + 1, nv).transpose(0, 2, 1)
-        both = np.concatenate([values[:, :_COUNT], rates[:, :_COUNT], values[:, _COUNT:]], axis=1)
+        values, rates = filtered.reshape(2, COUNT + 1, nv).transpose(0, 2, 1)
+        both = np.column_stack([values, rates[:, EFFORT]])
         sign = np.where(np.abs(values[:, 2]) > SLOWEST, np.sign(values[:, 2]), 0.0)
         self._since = np.where((sign == self._sign) & (sign != 0.0), self._since, row.stamp)
         self._sign = sign
         moves = row.stamp - self._since > self._steady
-        kept = np.where(moves, np.exp(-row.step / MEMORY), 1.0)
-        step = np.where(moves, row.step, 0.0)
-        self._sums *= kept[:, None, None]
-        self._sums += step[:, None, None] * both[:, :, None] * both[:, None, :]
-        self._weights = kept * self._weights + step
-        self._moved += step
+        for sums in self._sets:
+            sums.add(both, row.step, moves)
+        self.moved = self.moved + np.where(moves, row.step, 0.0)
         if row.stamp - self._judged_at > PERIOD:
             self._judged_at = row.stamp
-            self._judge()
+            self._judge(is_open)
 
     def _signals(self, row: OnlineRow) -> Matrix:
         """Return motion, gravity, velocity, its sign, one and effort, shape (6, nv)."""
@@ -231,25 +278,77 @@ class EffortSemantics:
         dry, one = np.tanh(state.v / WIDTH), np.ones(len(gravity))
         return np.array([motion, gravity, state.v, dry, one, state.tau])
 
-    def _judge(self) -> None:
-        """Look at all joints that have moved enough."""
-        names = self._robot.v_names
-        ready = self._moved > ENOUGH
-        if not ready.any():
-            return
-        scaled = self._sums / np.maximum(self._weights, 1e-9)[:, None, None]
-        self.delay = self._delay(scaled[ready], self._weights[ready])
-        at = 0.0 if self.delay is None else self.delay.value
-        dead = self._dead(scaled)
-        verdicts = []
-        for j, name in enumerate(names):
-            match = self._match(name, scaled[j], float(self._weights[j]), at)
-            tells = ready[j] and not dead[j] and _model_share(scaled[j], match) > LEAST_SHARE
-            verdicts.append(joint_verdict(match, can_tell=bool(tells)))
-        self.verdicts = tuple(verdicts)
-        self._tell(verdicts, ready & dead)
+    def _judge(self, is_open: bool) -> None:
+        """Look at all joints that have moved enough, as short a time ago as they have."""
+        nv = self._robot.nv
+        self.delay = None
+        dead = np.zeros(nv, dtype=bool)
+        verdicts: list[JointVerdict | None] = [None for _ in range(nv)]
+        for sums in self._sets:
+            ready = sums.weights > ENOUGH
+            if not ready.any():
+                continue
+            means = sums.means
+            delay = sums.delay(means, ready)
+            self.delay = self.delay or delay
+            still = dead_efforts(means) & ready
+            for j, found in enumerate(self._verdicts(sums, means, ready & ~still, delay)):
+                before = verdicts[j]
+                if before is None or (_is_undecided(before) and not dead[j]):
+                    verdicts[j], dead[j] = found, still[j]
+        told = [verdict for verdict in verdicts if verdict is not None]
+        if len(told) == nv:
+            self.verdicts = tuple(told)
+            self._tell(told, dead, is_open)
+            self._know(dead)
 
-    def _tell(self, verdicts: Sequence[JointVerdict], dead: NDArray[np.bool_]) -> None:
+    def _verdicts(
+        self, sums: EffortSums, means: Matrix, tells: NDArray[np.bool_], delay: Delay | None
+    ) -> list[JointVerdict]:
+        """Return what one set of sums says of each joint."""
+        at = 0.0 if delay is None else delay.value
+        left = left_by_model(means, at)
+        matches = sums.matches(self._robot.v_names, means, at)
+        found = []
+        for j, _name in enumerate(self._robot.v_names):
+            weight = float(sums.weights[j])
+            match = matches[j]
+            can_tell = bool(tells[j]) and model_share(means[j], match) > LEAST_SHARE
+            verdict = joint_verdict(match, can_tell=can_tell)
+            is_mixed = tells[j] and left[j] > UNEXPLAINED and match.residual**2 > MIXED * left[j]
+            if is_mixed:
+                verdict = _undecided(verdict)
+                if sums is self._sets[0]:
+                    sums.clear(j)
+            elif left[j] < UNEXPLAINED and not _is_right(verdict):
+                verdict = _undecided(verdict)
+            if tells[j] and not can_tell and not is_mixed:
+                # Friction always takes energy: that shows the sign where nothing else does.
+                sign = sums.friction_sign(means[j], weight, at)
+                verdict = replace(
+                    verdict, sign=('inverted', CANNOT_TELL, 'as the model')[sign + 1]
+                )
+            found.append(verdict)
+        return found
+
+    def _know(self, dead: NDArray[np.bool_]) -> None:
+        """Remember of which joints the efforts are known, and whether their time is."""
+        long_ago = self.moved > LONG_ENOUGH
+        for j, verdict in enumerate(self.verdicts):
+            is_right = _is_right(verdict) or (
+                verdict.meaning == CANNOT_TELL and verdict.sign == 'as the model'
+            )
+            self.known[j] |= not dead[j] and (is_right or bool(long_ago[j]))
+            if is_right and not dead[j]:
+                self.right_until[j] = self.moved[j]
+        if self.delay is not None and abs(self.delay.value) < LATE:
+            self.timely_until = self.moved
+        self._is_torque |= any(_is_right(v) for v in self.verdicts) or bool(long_ago.any())
+        self._is_timed |= self.delay is not None or bool(long_ago.any())
+
+    def _tell(
+        self, verdicts: Sequence[JointVerdict], dead: NDArray[np.bool_], is_open: bool
+    ) -> None:
         """Keep the faults that have been seen for some time."""
         names = self._robot.v_names
         found = {
@@ -260,19 +359,24 @@ class EffortSemantics:
             ],
             'constant': [name for name, is_dead in zip(names, dead) if is_dead],
         }
+        for kind in MAY_BE_PAYLOAD:
+            if not self._is_identified or is_open:
+                found[kind] = []
+            found[kind] = [name for name in found[kind] if name not in found['inverted']]
         if self.delay and abs(self.delay.value) > LATE and not any(found.values()):
             found['late'] = list(names)
-        if not self._is_identified:
-            found['without gravity'] = found['current or scaled'] = []
         seen = {}
         for kind, joints in found.items():
             if joints:
                 seen[kind] = tuple(joints), self._seen.get(kind, ((), 0))[1] + 1
-        right = {v.match.joint for v in verdicts if _is_right(v)}
+        other = {v.match.joint for v in verdicts if _is_right(v)}
         for fault in self.faults:
             # What was told stays until it is known to be right: not to see it is not enough.
-            timed = fault.kind == 'late' and self.delay is None
-            still = tuple(joint for joint in fault.joints if joint not in right)
+            timed = fault.kind == 'late' and (
+                self.delay is None or abs(self.delay.value) > NO_LONGER_LATE
+            )
+            now = other | {name for kind in found for name in found[kind] if kind != fault.kind}
+            still = tuple(joint for joint in fault.joints if joint not in now)
             if fault.kind not in seen and (timed or (still and fault.kind != 'late')):
                 seen[fault.kind] = fault.joints if timed else still, TURNS
         self._seen = seen
@@ -283,87 +387,17 @@ class EffortSemantics:
             if times >= TURNS
         )
 
-    def _delay(self, sums: Matrix, weights: Vector) -> Delay | None:
-        """Find the delay with which the fits of all joints together leave least."""
-        misfit = np.array([np.mean(np.log(self._left(sums, d))) for d in DELAYS])
-        best = int(np.argmin(misfit))
-        if best in (0, len(DELAYS) - 1):
-            return None
-        left, middle, right = misfit[best - 1 : best + 2]
-        step = DELAYS[1] - DELAYS[0]
-        bend = (left - 2.0 * middle + right) / step**2
-        count = self._independent * float(weights.sum())
-        sigma = float(np.sqrt(2.0 / (count * bend))) if bend > 0.0 else np.inf
-        value = float(DELAYS[best]) + 0.5 * step * (left - right) / (left - 2.0 * middle + right)
-        return Delay(value, sigma) if sigma < SURE_DELAY else None
 
-    @staticmethod
-    def _left(sums: Matrix, delay: float) -> Vector:
-        """Return which part of the effort's variation the model and friction leave at a delay."""
-        gram, right, square, around = _delayed(sums, delay)
-        # The model's torque is taken as it is: free gains would take the place of a delay.
-        square = square - 2.0 * right[:, :2].sum(axis=1) + gram[:, :2, :2].sum(axis=(1, 2))
-        right = right[:, 2:] - gram[:, 2:, :2].sum(axis=2)
-        inverse = np.linalg.pinv(gram[:, 2:, 2:], rcond=1e-9, hermitian=True)
-        gain = np.einsum('ji,jik,jk->j', right, inverse, right)
-        left: Vector = np.maximum((square - gain) / np.maximum(around, 1e-12), 1e-6)
-        return left
-
-    def _match(self, name: str, sums: Matrix, weight: float, delay: float) -> TorqueMatch:
-        """Return the fit of one joint as the logs have it."""
-        gram, right, square, around = (part[0] for part in _delayed(sums[None], delay))
-        inverse = np.linalg.pinv(gram, rcond=1e-9, hermitian=True)
-        values = inverse @ right
-        left = max(float(square - right @ values), 0.0)
-        count = max(self._independent * weight, 1.0)
-        variance = left * count / max(count - _COUNT, 1.0)
-        sigmas = np.sqrt(np.maximum(np.diag(inverse), 0.0) * variance / count)
-        shown = np.abs(np.diag(gram @ inverse) - 1.0) < 1e-3
-        sigmas = np.where(shown, sigmas, np.inf)
-        size = float(around)
-        return TorqueMatch(
-            joint=name,
-            correlation=float('nan'),
-            motion_gain=Gain(float(values[0]), float(sigmas[0])),
-            gravity_gain=Gain(float(values[1]), float(sigmas[1])),
-            viscous=float(values[2]),
-            coulomb=float(values[3]),
-            offset=float(values[4]),
-            residual=float(np.sqrt(left / size)) if size > 0.0 else 1.0,
-            delay=None,
-        )
-
-    def _dead(self, sums: Matrix) -> NDArray[np.bool_]:
-        """Tell which efforts do not vary while the model's torque does."""
-        motion = sums[:, 0, 0] + 2.0 * sums[:, 0, 1] + sums[:, 1, 1]
-        model = motion - (sums[:, 0, 4] + sums[:, 1, 4]) ** 2
-        effort = sums[:, -1, -1] - sums[:, 4, -1] ** 2
-        largest = float(model.max(initial=0.0))
-        telling = model > 1e-4 * largest
-        return np.asarray(telling & (effort < DEAD**2 * np.maximum(model, 0.0)))
+def _is_undecided(verdict: JointVerdict) -> bool:
+    return verdict.meaning == CANNOT_TELL and verdict.sign == CANNOT_TELL
 
 
-def _delayed(sums: Matrix, delay: float) -> tuple[Matrix, Matrix, Vector, Vector]:
-    """Return the normal equations of columns that are late, and the effort's squares."""
-    c, e = _COUNT, 2 * _COUNT
-    cross = sums[:, :c, c:e]
-    gram = sums[:, :c, :c] - delay * (cross + cross.transpose(0, 2, 1))
-    gram = gram + delay**2 * sums[:, c:e, c:e]
-    right = sums[:, :c, e] - delay * sums[:, c:e, e]
-    square = sums[:, e, e]
-    return gram, right, square, square - sums[:, 4, e] ** 2
+def _undecided(verdict: JointVerdict) -> JointVerdict:
+    return replace(verdict, sign=CANNOT_TELL, meaning=CANNOT_TELL, gain=None)
 
 
 def _is_right(verdict: JointVerdict) -> bool:
     return verdict.meaning == 'torque' and verdict.sign == 'as the model'
-
-
-def _model_share(sums: Matrix, match: TorqueMatch) -> float:
-    """Return which part of an effort's squares around its mean the model's torque makes."""
-    gains = np.array([match.motion_gain.value, match.gravity_gain.value])
-    around = sums[:2, :2] - np.outer(sums[:2, 4], sums[:2, 4])
-    effort = float(sums[-1, -1] - sums[4, -1] ** 2)
-    return float(gains @ around @ gains) / max(effort, 1e-12)
 
 
 def _sentence(
@@ -371,7 +405,7 @@ def _sentence(
 ) -> str:
     which = ', '.join(joints)
     if kind == 'inverted':
-        return f'effort of {which} has the opposite sign: state effort_sign -1 for it'
+        return f'effort of {which} has the opposite sign: state -1 for it in effort_signs'
     if kind == 'without gravity':
         return f'effort of {which} has no gravity in it: {WAY_OUT}'
     if kind == 'constant':

@@ -211,22 +211,30 @@ class HealthMonitor:
         columns[:, 10] = residual
         self._products *= np.where(use, exp(-row.step / CAUSE_MEMORY), 1.0)[:, None, None]
         self._products += (step[:, None] * columns)[:, :, None] * columns[:, None, :]
+        self._move_levels()
+
+    def _ratio(self) -> Vector:
+        """Return the root mean squares of the residuals over what is normal, shape (nv,)."""
+        weight = np.maximum(self._sums[0], 1e-9)
+        normal = np.sqrt(np.maximum(self._normal**2, self._sums[-1] / weight))
+        return np.asarray(np.sqrt(self._sums[2] / weight) / np.maximum(normal, 1e-12))
+
+    def _move_levels(self) -> None:
+        ratio = self._ratio().tolist()
+        for j in np.flatnonzero(self._moved > ENOUGH).tolist():
+            self._levels[j] = _level(int(self._levels[j]), ratio[j])
 
     def note(self, change: Change) -> None:
         """Hear of a change that was told: it is the likely cause of what follows."""
         self._change = change
 
     def health(self) -> ModelHealth:
-        """Return the present state; levels move with each call."""
+        """Return the present state."""
         self.work()
         weight = np.maximum(self._sums[0], 1e-9)
-        bias, squares, efforts, scores, variances = self._sums[1:] / weight
-        normal = np.sqrt(np.maximum(self._normal**2, variances))
-        ratio = np.sqrt(squares) / np.maximum(normal, 1e-12)
+        bias, squares, efforts, scores, _ = self._sums[1:] / weight
+        ratio = self._ratio()
         judged = self._moved > ENOUGH
-        for j in range(len(self._names)):
-            if judged[j]:
-                self._levels[j] = _level(int(self._levels[j]), float(ratio[j]))
         joints = []
         for j, name in enumerate(self._names):
             effort = float(np.sqrt(efforts[j]))

@@ -65,6 +65,9 @@ BEFORE_CONTACT = 0.2
 LONGEST_WAIT = 10.0
 """Rows that wait longer, because somebody holds them, are dropped [s]."""
 
+CATCH_UP = 0.5
+"""Rows that have waited are learnt from within about this time [s]."""
+
 
 @dataclass(frozen=True)
 class OnlineSettings:
@@ -129,6 +132,10 @@ class RowExplainer(Protocol):
     @property
     def on_hold(self) -> bool:
         """Whether a change is being explained, in which nothing may be learnt."""
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Return the joints that may be learnt from, shape (nv,)."""
 
     @property
     def is_blind(self) -> bool:
@@ -207,6 +214,8 @@ class OnlineIdentification:
         The parts.
     is_frozen : bool
         While it is set, nothing is learnt, and no estimate changes in any bit.
+    learnt : int
+        Equations that were learnt from.
     refused : int
         Joint states with a number that was not finite.
     digests : dict of str to str
@@ -247,13 +256,14 @@ class OnlineIdentification:
         self.friction = self.friction_tracker(start)
         self.base = BaseTracker(start, settings.base_memory)
         self.is_frozen = False
-        self.refused = 0
+        self.refused = self.learnt = 0
         self.digests = digests(start, _row_settings(settings))
         self._nv = robot.nv
         self._deviation = start.spread
         self._waiting: deque[_Waiting] = deque()
         self._one = np.zeros(robot.nv, dtype=bool)
         self._touched = False
+        self._stamp = -np.inf
         self._changed = np.zeros(robot.nv, dtype=bool)
 
     def step(
@@ -291,6 +301,7 @@ class OnlineIdentification:
         self._touched |= in_contact
         self.base.work()
         self._learn(stamp)
+        self._stamp = stamp
         row = self.rows.step(stamp, q, tau)
         return None if row is None else self._report(row)
 
@@ -303,6 +314,10 @@ class OnlineIdentification:
         """Learn from all rows that wait, as at the end of a log."""
         while self._waiting and not self.is_frozen:
             self._learn_joint()
+        self.base.finish()
+
+    def finish_rows(self) -> None:
+        """Take in what was begun, so that nothing changes from here on without new rows."""
         self.base.finish()
 
     def consistent_fit(self, prior_weight: float = 1.0) -> ConsistentFit:
@@ -400,16 +415,25 @@ class OnlineIdentification:
             if now - waiting[0].row.stamp > LONGEST_WAIT:
                 waiting.popleft()
             return
-        self._learn_joint()
-        while len(waiting) > 1 and waiting[1].row.stamp <= due:  # states come slowly
+        # One equation a state, and more where states come slowly or many rows have waited.
+        period = min(max(now - self._stamp, 0.0), CATCH_UP)
+        for _ in range(1 + int(len(waiting) * self._nv * period / CATCH_UP)):
+            if not waiting or waiting[0].row.stamp > due:
+                return
             self._learn_joint()
 
     def _learn_joint(self) -> None:
         row, use, effort, known = self._waiting[0]
+        if self.explainer is not None:
+            use &= self.explainer.known
+            if not use.any():
+                self._waiting.popleft()
+                return
         joint = int(np.argmax(use))
         self._one[:] = False
         self._one[joint] = True
         use[joint] = False
+        self.learnt += 1
         self._changed |= self.friction.step(row, self._one, effort)
         if self.friction.fits[joint].state is FitState.TRACKING:
             self.base.step(row, self._one, known)

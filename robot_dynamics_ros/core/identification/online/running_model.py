@@ -16,7 +16,8 @@ r"""
 Everything that keeps a robot's model true while it runs, as one object.
 
 1. `EffortSemantics` finds out what the efforts mean. Until it knows, and while something is wrong
-   with them, nothing is learnt.
+   with them, nothing is learnt; and what was learnt while the fault had not been found out yet is
+   taken back (`FaultRecovery`).
 2. `OnlineIdentification` makes rows, and follows friction and base parameters.
 3. `PayloadWatch` explains changes and follows the payload, where an identification says how well
    the arm is known; while a change is being explained, the trackers wait.
@@ -40,11 +41,16 @@ from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import as_finite, Vector
 from robot_dynamics_ros.core.exceptions import RobotDynamicsError
+from robot_dynamics_ros.core.identification.identified_model import identified_robot
 from robot_dynamics_ros.core.identification.offline_result import OfflineResult
 from robot_dynamics_ros.core.identification.online.arm_errors import parameter_uncertainty
 from robot_dynamics_ros.core.identification.online.change_columns import ChangeColumns
 from robot_dynamics_ros.core.identification.online.change_detection import Change
-from robot_dynamics_ros.core.identification.online.effort_semantics import EffortSemantics
+from robot_dynamics_ros.core.identification.online.effort_semantics import (
+    EffortSemantics,
+    MAY_BE_PAYLOAD,
+)
+from robot_dynamics_ros.core.identification.online.fault_recovery import FaultRecovery
 from robot_dynamics_ros.core.identification.online.friction_tracker import FrictionTracker
 from robot_dynamics_ros.core.identification.online.model_health import HealthMonitor, ModelHealth
 from robot_dynamics_ros.core.identification.online.online_identification import (
@@ -55,7 +61,6 @@ from robot_dynamics_ros.core.identification.online.online_identification import 
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow
 from robot_dynamics_ros.core.identification.online.online_start import (
     OnlineStart,
-    random_rows,
     start_of_result,
 )
 from robot_dynamics_ros.core.identification.online.online_state import part_of
@@ -73,12 +78,6 @@ SAME = 0.05
 """Part of its mass, and of a metre, by which an estimate may change without being another one."""
 
 NOTHING = WatchReport(False, None)
-
-MAY_BE_PAYLOAD = ('without gravity', 'current or scaled')
-"""Faults of efforts that an unknown payload looks like."""
-
-RIGHT = 0.15
-"""Part of the efforts by which a description may be wrong and still judge their scale."""
 
 LEARNT = ('payload', 'payload removed', 'friction', 'over')
 """Kinds of change after which learning goes on."""
@@ -130,6 +129,7 @@ class RunningModel:
     ) -> None:
         self._start, self._settings, self._given = start, settings, stated
         self._build()
+        self._recovery = FaultRecovery(self)
 
     def _build(self) -> None:
         """Make all parts as they are at the start."""
@@ -144,9 +144,9 @@ class RunningModel:
             self.watch = PayloadWatch(
                 model, begun.base, unsure, frame, settings.cutoff, stated
             )  # fmt: skip
-        # Efforts are judged by the description: by their scale only if it is that of the arm.
-        is_right = found is not None and _description_error(found) < RIGHT
-        self.semantics = EffortSemantics(model.robot, settings.cutoff, is_right)
+        # Efforts are judged by the arm that was identified; by its scale only if one was.
+        known = model.robot if found is None else identified_robot(model, found.parameters)
+        self.semantics = EffortSemantics(known, settings.cutoff, found is not None)
         self.semantics.carry(stated)
         self._monitor = HealthMonitor(
             model.robot.v_names,
@@ -162,6 +162,7 @@ class RunningModel:
         self._settled_at: float | None = None
         self._adopted = 0
         self._told: Change | None = None
+        self._watched = 0
 
     # What the trackers ask, through `_Explainer`.
 
@@ -170,6 +171,11 @@ class RunningModel:
         """Whether nothing may be learnt now."""
         held = self.watch is not None and (self.watch.on_hold or self.watch.is_blind)
         return held or not self.semantics.may_learn
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Return of which joints it is known that their efforts may be learnt from."""
+        return self.semantics.known
 
     @property
     def is_blind(self) -> bool:
@@ -195,24 +201,33 @@ class RunningModel:
         is_payload = bool(faults) and all(fault.kind in MAY_BE_PAYLOAD for fault in faults)
         if self.online.is_frozen or not (self.semantics.may_learn or is_payload):
             return NOTHING
+        self._watched += 1
         report = self.watch.step(row, residual, deviation, use)
         if report.change is not None:
+            self._recovery.is_payload |= report.change.kind == 'payload'
             self._told = report.change
             self.changes.append(report.change)
             self._monitor.note(report.change)
         return report
 
     def _judge_efforts(self, row: OnlineRow, watch: PayloadWatch) -> None:
-        """Look what the efforts mean, but not while it is open what the arm carries."""
+        """Look what the efforts mean, but not while the payload is becoming another one."""
         payload = watch.payload
-        if watch.on_hold or not are_alike(payload, self._carried, SAME, SAME):
-            self._carried, self._settled_at = payload, row.stamp + SETTLING
+        if self._settled_at is None and not are_alike(payload, self._carried, SAME, SAME):
+            self._settled_at = row.stamp + SETTLING
             self.semantics.interrupt()
-        elif self._settled_at is None:
-            self.semantics.step(row)
-        elif row.stamp > self._settled_at:
-            self._settled_at = None
+        if self._settled_at is not None:
+            if row.stamp < self._settled_at:
+                return
+            self._carried, self._settled_at = payload, None
             self.semantics.carry(payload)
+        is_unexplained = bool(self.changes) and self.changes[-1].kind == 'unexplained'
+        self.semantics.step(row, is_open=watch.on_hold and not is_unexplained)
+
+    @property
+    def _learnt(self) -> int:
+        """Return how often anything may have been learnt."""
+        return self.online.learnt + self._watched
 
     # What a node asks.
 
@@ -242,7 +257,8 @@ class RunningModel:
         if self.online.is_frozen:
             return 'frozen'
         if self.semantics.faults:
-            return '; '.join(fault.sentence for fault in self.semantics.faults)
+            said = '; '.join(fault.sentence for fault in self.semantics.faults)
+            return said + self._recovery.sentence
         if not self.semantics.may_learn:
             return 'it is not known yet what the efforts mean: the robot has to move'
         if self.watch is not None and self.watch.on_hold:
@@ -251,7 +267,7 @@ class RunningModel:
         return ''
 
     def health(self) -> ModelHealth:
-        """Return how well the model fits now; levels move with each call."""
+        """Return how well the model fits now."""
         return self._monitor.health()
 
     def step(
@@ -281,6 +297,7 @@ class RunningModel:
         report = self.online.step(stamp, q, tau, in_contact=in_contact)
         change, self._told = self._told, None
         if report is not None:
+            self._recovery.step(report.row.step, self._learnt, is_frozen=self.online.is_frozen)
             if not self.online.is_frozen:
                 self._monitor.step(report.row, report.residual, report.deviation, report.use.use)
             self._adopt()
@@ -291,16 +308,29 @@ class RunningModel:
         is_frozen = self.online.is_frozen
         self._build()
         self.online.is_frozen = is_frozen
+        self._recovery = FaultRecovery(self)
+
+    def freeze(self, is_on: bool) -> None:
+        """Keep every estimate as it is, bit by bit, or learn again."""
+        self.online.finish_rows()
+        if self.watch is not None:
+            _ = self.watch.payload  # fitted now, if it has to be
+        self.online.is_frozen = is_on
 
     def forget_motion(self) -> None:
         """Begin all filters and waits anew, as when stamps went back; what was learnt stays."""
         state, is_frozen = self.state(), self.online.is_frozen
+        self._recovery.restart()
         self._build()
-        self.restore(state)
+        self.go_to(state)
         self.online.is_frozen = is_frozen
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return what was learnt, as arrays."""
+        """Return what was learnt, as arrays; while efforts are wrong what was before."""
+        return self._recovery.before_fault or self.present_state()
+
+    def present_state(self) -> dict[str, NDArray[Any]]:
+        """Return what is there now, as arrays."""
         state = self.online.state()
         state['adopted/count'] = np.array([float(self._adopted)])
         if self._adopted:
@@ -324,12 +354,15 @@ class RunningModel:
 
         """
         try:
-            self._restore(state)
+            self.go_to(state)
         except RobotDynamicsError:
             self._build()
             raise
+        finally:
+            self._recovery = FaultRecovery(self)
 
-    def _restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+    def go_to(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Let what was learnt be that of a state; all else goes on."""
         adopted = part_of(state, 'adopted/')
         count = as_finite('adopted/count', adopted.get('count', np.zeros(1)), (1,))
         self.online.restore(state)
@@ -352,7 +385,7 @@ class RunningModel:
 
     def _adopt(self) -> None:
         """Let the friction tracker begin with the bodies found, where none were known."""
-        if not self._is_open or self._adopted == len(ADOPTIONS):
+        if not self._is_open or self._adopted == len(ADOPTIONS) or self.online.is_frozen:
             return
         base = self.online.base
         if float(base.seconds.min(initial=np.inf)) < ADOPTIONS[self._adopted]:
@@ -365,16 +398,6 @@ class RunningModel:
         return self.online.friction_tracker(begun)
 
 
-def _description_error(found: OfflineResult) -> float:
-    """Return by which part of the efforts the description's bodies are wrong."""
-    model = found.model
-    stated = np.array(model.prior)
-    stated[model.n_inertial :] = found.parameters[model.n_inertial :]
-    rows = random_rows(model)
-    wrong = rows @ (found.base - model.base.to_base(stated))
-    return float(np.linalg.norm(wrong) / np.linalg.norm(rows @ found.base))
-
-
 class _Explainer:
     """What the trackers see of a running model (`RowExplainer`)."""
 
@@ -385,6 +408,11 @@ class _Explainer:
     def on_hold(self) -> bool:
         """Whether nothing may be learnt now."""
         return self._running.on_hold
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Return the joints that may be learnt from."""
+        return self._running.known
 
     def step(
         self, row: OnlineRow, residual: Vector, deviation: Vector, use: NDArray[np.bool_]

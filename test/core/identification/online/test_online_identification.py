@@ -202,6 +202,7 @@ class Explainer:
     pull: np.ndarray
     on_hold: bool = False
     is_blind: bool = False
+    known: np.ndarray = field(default_factory=lambda: np.ones(6, dtype=bool))
     change: Told | None = None
     residuals: list[np.ndarray] = field(default_factory=list)
 

@@ -206,3 +206,17 @@ def test_rows_pause_after_a_gap_until_the_filters_have_forgotten_it() -> None:
     found = np.array([row.regressor @ model.base.to_base(model.prior) for row in made])
     expected = np.array([row.tau for row in made])
     assert np.linalg.norm(found - expected) < 5e-3 * np.linalg.norm(expected)
+
+
+def test_samples_that_come_too_slowly_are_told_with_the_way_out() -> None:
+    motion_filter = CausalMotion(es5(), 20.0)  # a quarter of its period is 12.5 ms
+    for stamp in (0.004 * np.arange(100)).tolist():
+        motion_filter.advance(stamp, np.zeros(6), np.zeros(6))
+    assert motion_filter.slowness == ''
+    for stamp in (1.0 + 0.02 * np.arange(200)).tolist():
+        motion_filter.advance(stamp, np.zeros(6), np.zeros(6))
+    assert motion_filter.gaps > 100
+    sentence = motion_filter.slowness
+    assert 'come at 50 Hz' in sentence
+    assert 'need 80 Hz' in sentence
+    assert 'lower cutoff to 0.62' in sentence

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -137,18 +138,70 @@ def play(running: RunningModel, log: Motion) -> list[str]:
     return told
 
 
-def test_nothing_is_learnt_from_efforts_with_the_wrong_sign(
-    robot: RobotModel, model: IdentificationModel
+ONE_JOINT = np.array([1.0, 1.0, 1.0, 1.0, -1.0, 1.0])
+
+WRONG: dict[str, tuple[str, Callable[[RobotModel, Motion], Matrix]]] = {
+    'inverted': ('inverted', lambda _, log: -log.tau),
+    'one joint': ('inverted', lambda _, log: ONE_JOINT * log.tau),
+    'current': ('current or scaled', lambda _, log: log.tau / 15.0),
+    'gravity': (
+        'without gravity',
+        lambda robot, log: log.tau - rnea_batch(robot, log.q, 0.0 * log.q, 0.0 * log.q),
+    ),
+    'zero': ('constant', lambda _, log: 0.0 * log.tau),
+    'late': ('late', lambda _, log: np.array([np.interp(log.stamps - 0.03, log.stamps, e)
+                                              for e in log.tau.T]).T),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    'wrong', [pytest.param(kind, marks=pytest.mark.soak) for kind in WRONG if kind != 'one joint']
+    + ['one joint'],
+)  # fmt: skip
+def test_nothing_is_learnt_from_wrong_efforts(
+    robot: RobotModel, model: IdentificationModel, wrong: str
 ) -> None:
     running = RunningModel(identified(model), SETTINGS)
     before = running.online.friction.estimate, running.online.base.estimate
-    log = motion(robot, 25.0)
+    log = motion(robot, 15.0)
     assert 'not known yet' in running.refusal
-    play(running, Motion(log.stamps, log.q, -log.tau))
-    assert 'has the opposite sign' in running.refusal
-    np.testing.assert_array_equal(running.online.friction.estimate, before[0])
-    np.testing.assert_array_equal(running.online.base.estimate, before[1])
+    kind, change = WRONG[wrong]
+    play(running, Motion(log.stamps, log.q, change(robot, log)))
+    assert {fault.kind for fault in running.semantics.faults} == {kind}
+    # Going back solves for the estimate anew: rounding.
+    np.testing.assert_allclose(running.online.friction.estimate, before[0], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(running.online.base.estimate, before[1], rtol=1e-9, atol=1e-12)
     assert running.payload is None
+
+
+@pytest.mark.parametrize(
+    'wrong',
+    [pytest.param(kind, marks=pytest.mark.soak) for kind in WRONG if kind != 'late'] + ['late'],
+)
+def test_what_was_learnt_from_efforts_that_became_wrong_is_taken_back(
+    robot: RobotModel, model: IdentificationModel, wrong: str
+) -> None:
+    running = RunningModel(identified(model), SETTINGS)
+    log, begin = motion(robot, 33.0), 20.0
+    kind, change = WRONG[wrong]
+    bad = log.stamps >= begin
+    tau = np.where(bad[:, None], change(robot, log), log.tau)
+    known: list[dict[str, Matrix]] = []
+    for t, q, effort in zip(log.stamps.tolist(), log.q, tau):
+        report, _ = running.step(t, q, effort)
+        if report is not None and t < begin:
+            known.append(running.state())
+        if running.semantics.faults:
+            break
+    (fault,) = running.semantics.faults
+    assert fault.kind == kind
+    assert t - begin < 12.0  # 8 to 10 s of this motion, in which joints rest now and then
+    assert 'was taken back' in running.refusal
+    learnt = running.state()
+    assert any(all(np.array_equal(learnt[k], was[k], equal_nan=True) for k in was)
+               for was in known)  # fmt: skip
+    # The friction is published from the same: it is what it was at that time.
+    assert np.isfinite(friction_terms(running.online.friction).values).all()
 
 
 def test_friction_that_has_changed_is_learnt_and_payload_is_told_from_it(
