@@ -240,7 +240,7 @@ def test_static_level_is_found_and_slow_motion_is_no_change() -> None:
     parameters = drives(model)
     grid = FrictionTracker(start_at(model, parameters), velocities=VELOCITIES)
     plain = FrictionTracker(start_at(model, parameters))
-    moved = slow_and_fast(1600)
+    moved = slow_and_fast(2400)
     made = rows_of(model, *moved, parameters, static=0.9, velocities=VELOCITIES)
     for row in made:
         grid.step(row, moving(row))
@@ -250,7 +250,7 @@ def test_static_level_is_found_and_slow_motion_is_no_change() -> None:
     np.testing.assert_allclose(coulomb(grid), 3.0, rtol=0.03)
     for joint, static in zip(grid.joint_friction.values(), grid.static_friction):
         assert static is not None
-        # Noise of 0.3 and 0.1 N m over twenty seconds of slow motion.
+        # Noise of 0.3 and 0.1 N m over half a minute of slow motion.
         assert 3.0 * joint.static_ratio == pytest.approx(3.9, rel=0.1)
         assert joint.stribeck_velocity == pytest.approx(0.05, rel=0.3)
         assert abs(static.excess - 0.9) < 4.0 * static.deviation
