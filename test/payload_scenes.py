@@ -106,6 +106,7 @@ class Recording:
     stamps: Array
     q: Array
     tau: Array
+    v: Array
 
 
 @lru_cache(maxsize=1)
@@ -200,7 +201,7 @@ def recorded(story: Story) -> Recording:
     ahead += friction.coulomb_positive * np.tanh(v / 0.02)
     plant = Plant(robot, friction, q=q[0], v=v[0])
     changes = sorted({c[0] for c in (*story.payloads, *story.frictions, *story.tilts)})
-    stamps, positions, efforts = [], [], []
+    stamps, positions, efforts, speeds = [], [], [], []
     state, x, w = plant.state, q[0], v[0]
     for k in range(len(q) - 1):
         t = k * DT
@@ -219,7 +220,8 @@ def recorded(story: Story) -> Recording:
             stamps.append(reading.stamp)
             positions.append(reading.q)
             efforts.append(reading.tau)
-    return Recording(np.array(stamps), np.array(positions), np.array(efforts))
+            speeds.append(reading.v)
+    return Recording(*(np.array(x) for x in (stamps, positions, efforts, speeds)))
 
 
 EFFORT_DEVIATION = np.array([0.15, 0.2, 0.1, 0.04, 0.04, 0.03])

@@ -34,8 +34,8 @@ from robot_dynamics_ros.ros.qos import COMMAND_IN
 HELD = 0.2
 """How long a message counts [s]."""
 
-LONGEST = 10.0
-"""A contact without a pause counts no longer: what stays may be a payload [s]."""
+LONGEST = 1.0
+"""A contact without a pause counts no longer: a payload is picked up like that [s]."""
 
 
 class ExternalContact:

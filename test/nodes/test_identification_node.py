@@ -36,6 +36,7 @@ from robot_dynamics_ros.core.identification.offline_result import read_offline_r
 from robot_dynamics_ros.core.identification.online.excitation_gate import RowState
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.nodes.identification_node import IdentificationNode
+from robot_dynamics_ros.ros.external_contact import HELD
 from robot_dynamics_ros.ros.qos import LATCHED
 from robot_dynamics_ros.tools.cli import main
 from ros_graph import Graph, joint_state, Statuses
@@ -237,17 +238,24 @@ def test_contact_keeps_what_comes_with_it_from_being_learnt(
     assert graph.matched(touch)
     bench.play(log, 9.0)
     assert bench.node.running.refusal == ''
-    timer = graph.probe.create_timer(0.02, lambda: touch.publish(Bool(data=True)))
-    graph.spin_for(0.2)
-    bench.play(log.part(9.0, 11.0))  # what came before the contact is still learnt from
+    touched(bench, touch, log, 9.0, 10.5)  # what came before the contact is still learnt from
     before = bench.values()
-    bench.play(log.part(11.0, 14.0))
+    touched(bench, touch, log, 10.5, 12.0)
     assert bench.node._last.use.states.tolist() == [RowState.CONTACT] * 2
     assert bench.values() == before
-    graph.probe.destroy_timer(timer)
-    graph.spin_for(0.5)
-    bench.play(log.part(14.0, 17.0))
+    graph.spin_for(1.5 * HELD)
+    bench.play(log.part(12.0, 17.0))
     assert bench.values() != before
+
+
+def touched(bench: Bench, touch: Any, log: SimulatedLog, start: float, stop: float) -> None:
+    """Play a part of a log in contact, with pauses: without one it counts for a second only."""
+    for begin in np.arange(start, stop, 0.25):
+        bench.graph.spin_for(1.5 * HELD)
+        timer = bench.graph.probe.create_timer(0.02, lambda: touch.publish(Bool(data=True)))
+        assert bench.graph.spin_until(lambda: bench.node._contact.is_told(time.monotonic()))
+        bench.play(log.part(float(begin), float(begin) + 0.25))
+        bench.graph.probe.destroy_timer(timer)
 
 
 def test_state_is_kept_over_a_restart_and_refused_for_another_robot(

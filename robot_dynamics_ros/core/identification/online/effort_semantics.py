@@ -310,9 +310,8 @@ class EffortSemantics:
         left = left_by_model(means, at)
         matches = sums.matches(self._robot.v_names, means, at)
         found = []
-        for j, _name in enumerate(self._robot.v_names):
+        for j, match in enumerate(matches):
             weight = float(sums.weights[j])
-            match = matches[j]
             can_tell = bool(tells[j]) and model_share(means[j], match) > LEAST_SHARE
             verdict = joint_verdict(match, can_tell=can_tell)
             is_mixed = tells[j] and left[j] > UNEXPLAINED and match.residual**2 > MIXED * left[j]
