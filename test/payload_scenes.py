@@ -254,9 +254,15 @@ def watched_rows(recording: Recording, slowest: float = 0.1) -> list[WatchedRow]
 
 
 @lru_cache(maxsize=1)
-def quiet_rows() -> tuple[WatchedRow, ...]:
-    """Return the rows of 14 s in which nothing happens; made once for all tests."""
-    return tuple(watched_rows(recorded(Story(14.0, 'poses', 0))))
+def quiet_recording() -> Recording:
+    """Return 14 s in which nothing happens; made once for all tests."""
+    return recorded(Story(14.0, 'poses', 0))
+
+
+@lru_cache(maxsize=2)
+def quiet_rows(slowest: float = 0.1) -> tuple[WatchedRow, ...]:
+    """Return the rows of `quiet_recording`."""
+    return tuple(watched_rows(quiet_recording(), slowest))
 
 
 def identified(seed: int, error: float = 0.02) -> tuple[Array, Array]:

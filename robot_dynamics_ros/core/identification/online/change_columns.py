@@ -108,6 +108,8 @@ class ChangeColumns:
         The same, those with as many columns together.
     count : int
         Number of columns.
+    levels : ndarray, shape (nv,)
+        Coulomb friction of each joint; a small part of the largest where there is none [N m | N].
     delay : float
         Of the rows' filter, with which the columns of positions are late [s].
 
@@ -137,8 +139,8 @@ class ChangeColumns:
             self._friction += own
             self._sizes += sizes
             at += len(own)
-        levels = _levels(model, base)
-        self._offsets = np.diag(levels)
+        self.levels = _levels(model, base)
+        self._offsets = np.diag(self.levels)
         for j, name in enumerate(robot.v_names):
             causes.append(Cause('sensor offset', name, np.array([at + j], dtype=np.intp)))
         at += nv

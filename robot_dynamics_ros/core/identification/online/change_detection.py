@@ -39,6 +39,11 @@ A cause is told when it is more likely than every other one by a margin and leav
 noise. What nothing explains, and what goes by itself, is a contact. While a change is being
 explained, nobody must learn.
 
+**Anew**: what is grasped is often bumped first, and no single cause explains both. So where all
+rows since the change are explained by none, the last seconds of them are looked at alone, over
+windows of several lengths. If they show a cause, that is told, and what went before is discarded;
+if they show that all is as before, whatever it was is over.
+
 References
 ----------
 .. [1] M. Basseville, I. Nikiforov, *Detection of Abrupt Changes*, 1993, sections 2.2 (cumulative
@@ -53,11 +58,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.identification.online.arm_errors import ArmErrors, CORRELATED
-from robot_dynamics_ros.core.identification.online.change_columns import Cause, ChangeColumns
+from robot_dynamics_ros.core.identification.online.change_columns import ChangeColumns
+from robot_dynamics_ros.core.identification.online.change_comparison import (
+    Compared,
+    compared,
+    without_arm,
+)
+from robot_dynamics_ros.core.identification.online.change_evidence import ChangeEvidence
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow
 
 SLACK = 1.0
@@ -102,6 +112,12 @@ OF_A_JOINT = ('friction', 'sensor offset')
 EVERY = 4
 """Rows from one comparison of causes to the next."""
 
+WINDOWS = (1.5, 3.0, 6.0)
+"""Up to how long ago rows are looked at alone, if all together are explained by nothing [s]."""
+
+SEEN = 12
+"""Equations that a joint, which showed the change, needs in a window that shows none any more."""
+
 
 @dataclass(frozen=True, eq=False)
 class Change:
@@ -124,6 +140,9 @@ class Change:
         [N m s/rad, N m] or of the offset [N m]; tilts [rad]; force [N].
     sentence : str
         What happened, for people.
+    before : float, optional
+        Since when there was something else before that nothing explains [s]; None if there was
+        not.
 
     """
 
@@ -134,16 +153,7 @@ class Change:
     margin: float
     size: Vector
     sentence: str
-
-
-@dataclass(frozen=True, eq=False)
-class _Compared:
-    """A cause, how likely it is, what it leaves, and its parameters."""
-
-    cause: Cause
-    likelihood: float
-    left: float
-    size: Vector
+    before: float | None = None
 
 
 class ChangeDetector:
@@ -180,7 +190,8 @@ class ChangeDetector:
         self._told: str | None = None
         self._sums = None
         self._calm = 0.0
-        self._rows = 0
+        self._rows = self._looks = 0
+        self._evidence = ChangeEvidence()
 
     def step(
         self,
@@ -234,7 +245,6 @@ class ChangeDetector:
             self.since = float(self._began[self._sums > 0.5 * ALARM].min()) - ONSET
             self.is_explaining = True
             self._alarmed = (self._sums > 0.5 * ALARM).any(axis=0)
-            self._information: Matrix | None = None
 
     def _count_calm(
         self, period: float, plain: Vector, score: Vector, use: NDArray[np.bool_]
@@ -256,23 +266,21 @@ class ChangeDetector:
         """Add the rows to the information about causes and errors of the arm."""
         gone = -row.payload @ arm.payload if arm.is_loaded else np.zeros(len(noise))
         columns = np.column_stack([self._columns.columns(row), arm.images(row), gone, innovation])
-        columns = (columns / noise[:, None])[use]
-        if self._information is None:
-            self._information = np.zeros((columns.shape[1],) * 2)
-            self._count, self._first = 0, row.stamp
-        self._information += columns.T @ columns
-        self._count += len(columns)
+        self._evidence.add(row.stamp, columns / noise[:, None], use)
         self._rows += 1
 
     def _judge(self, stamp: float, arm: ArmErrors) -> Change | None:
         """Tell what it is, if that is clear."""
         if self._calm > BACK:
-            return self._over(stamp)
+            return self._over(stamp, stamp - BACK)
         is_late = stamp - self.since > LATEST
         due = self._rows % EVERY == 0 and self._rows > 0
-        if self._information is None or not (due and stamp - self._first > SOONEST - MIXED):
+        if not (due and stamp - self._evidence.first > SOONEST - MIXED):
             return None
-        best, *others = self._compared(arm)
+        window = self._evidence.since()
+        found = compared(window, without_arm(window, self._columns.count), self._columns, arm)
+        self.likelihoods = tuple((f.cause.kind, f.cause.where, f.likelihood) for f in found)
+        best, *others = found
         # Contacts with neighbouring links look alike: that it is one is what counts.
         rivals = [o for o in others if not o.cause.kind == best.cause.kind == 'contact']
         margin = best.likelihood - max((o.likelihood for o in rivals), default=0.0)
@@ -283,12 +291,35 @@ class ChangeDetector:
         if best.left < POOR and margin > MARGIN and best.likelihood > MARGIN:
             if best.cause.kind in LASTING:
                 return self._persists(best.cause.kind, best, margin, stamp)
-            change = _change(best, self.since, stamp, margin)
+            told = _change(best, self.since, stamp, margin)
             self.reset()
-            return change
-        return self._persists('unexplained', best, 0.0, stamp) if is_late else None
+            return told
+        change = self._look_anew(stamp, arm) if is_late or best.left >= POOR else None
+        if change is None and is_late:
+            return self._persists('unexplained', best, 0.0, stamp)
+        return change
 
-    def _persists(self, kind: str, best: _Compared, margin: float, stamp: float) -> Change | None:
+    def _look_anew(self, stamp: float, arm: ArmErrors) -> Change | None:
+        """Tell what the rows of the last seconds alone show, one window at a time."""
+        length = WINDOWS[self._looks % len(WINDOWS)]
+        self._looks += 1
+        if stamp - length < self._evidence.first:
+            return None
+        window = self._evidence.since(stamp - length)
+        reduced = without_arm(window, self._columns.count)
+        best, *others = compared(window, reduced, self._columns, arm)
+        is_seen = window.counts[self._alarmed].min() >= SEEN
+        if is_seen and best.likelihood < 0.0 and reduced[-1, -1] < POOR * window.count:
+            return self._over(stamp, window.first)
+        margin = best.likelihood - max((o.likelihood for o in others), default=0.0)
+        is_clear = best.left < POOR and min(margin, best.likelihood) > MARGIN
+        if not is_clear or best.cause.kind in LASTING:
+            return None
+        change = _change(best, window.first - MIXED, stamp, margin, self.since)
+        self.reset()
+        return change
+
+    def _persists(self, kind: str, best: Compared, margin: float, stamp: float) -> Change | None:
         """Tell once of something that goes on and must not be learnt."""
         if self._told == kind:
             return None
@@ -301,8 +332,8 @@ class ChangeDetector:
         )
         return Change(kind, '', self.since, stamp, 0.0, np.zeros(0), sentence)
 
-    def _over(self, stamp: float) -> Change:
-        """Tell that the efforts are again what they were."""
+    def _over(self, stamp: float, until: float) -> Change:
+        """Tell that the efforts are again what they were, since some time."""
         where, told = '', self._told
         if told in (None, 'contact') and self.likelihoods:
             contacts = [found for found in self.likelihoods if found[0] == 'contact']
@@ -313,54 +344,13 @@ class ChangeDetector:
             sentence = f'the efforts are again what they were: no {told} any more'
             return Change('over', '', since, stamp, 0.0, np.zeros(0), sentence)
         place = f" at or beyond link '{where}'" if where else ''
-        sentence = f'something touched the arm{place} for {stamp - BACK - since:.1f} s'
+        sentence = f'something touched the arm{place} for {until - since:.1f} s'
         return Change('contact', where, since, stamp, 0.0, np.zeros(0), sentence)
 
-    def _compared(self, arm: ArmErrors) -> list[_Compared]:
-        """Return the causes, the most likely one first."""
-        total = self._information
-        assert total is not None  # noqa: S101
-        count = self._columns.count
-        n = len(total) - count - 2
-        known = slice(count, count + n)
-        seen = np.r_[0:count, count + n, count + n + 1]
-        factor = cho_factor(total[known, known] + np.eye(n))
-        across = total[known][:, seen]
-        reduced = total[np.ix_(seen, seen)] - across.T @ cho_solve(factor, across)
-        mass = float(arm.payload[0]) * arm.is_loaded
-        found = [
-            each
-            for alike in self._columns.alike
-            for each in self._likelihoods(alike, reduced)
-            if each.cause.kind != 'payload' or float(each.size[0]) + mass > 0.0
-        ]
-        if arm.is_loaded:
-            gain = 2.0 * reduced[count, -1] - reduced[count, count]
-            left = (reduced[-1, -1] - gain) / max(self._count, 1)
-            gone = Cause('payload removed', self._columns.causes[0].where, np.zeros(0, np.intp))
-            found.append(_Compared(gone, 0.5 * float(gain), left, -arm.payload))
-        found.sort(key=lambda each: -each.likelihood)
-        self.likelihoods = tuple((f.cause.kind, f.cause.where, f.likelihood) for f in found)
-        return found
 
-    def _likelihoods(self, alike: tuple[Cause, ...], reduced: Matrix) -> list[_Compared]:
-        """Return how likely causes with as many columns are, from products without the arm's."""
-        part = np.array([cause.columns for cause in alike])
-        inside = reduced[part[:, :, None], part[:, None, :]] + np.eye(part.shape[1])
-        right = reduced[part, -1]
-        sizes = np.linalg.solve(inside, right[:, :, None])[:, :, 0]
-        gains = (right * sizes).sum(axis=1)
-        likelihoods = 0.5 * gains - 0.5 * np.linalg.slogdet(inside)[1]
-        lefts = (reduced[-1, -1] - gains) / max(self._count, 1)
-        return [
-            _Compared(cause, likelihood, left, self._columns.scaled(cause, size))
-            for cause, likelihood, left, size in zip(
-                alike, likelihoods.tolist(), lefts.tolist(), sizes
-            )
-        ]
-
-
-def _change(found: _Compared, since: float, told: float, margin: float) -> Change:
+def _change(
+    found: Compared, since: float, told: float, margin: float, before: float | None = None
+) -> Change:
     kind, where = found.cause.kind, found.cause.where
     values = ', '.join(f'{value:.3g}' for value in found.size[: 4 if kind == 'payload' else None])
     sentence = {
@@ -371,4 +361,4 @@ def _change(found: _Compared, since: float, told: float, margin: float) -> Chang
         'gravity direction': f'the base is tilted by {values} rad: is it mounted as it was?',
         'contact': f"a force of {values} N acts on link '{where}' or beyond",
     }[kind]
-    return Change(kind, where, since, told, margin, found.size, sentence)
+    return Change(kind, where, since, told, margin, found.size, sentence, before)

@@ -117,6 +117,10 @@ class ExplainedChange(Protocol):
     def since(self) -> float:
         """Return the stamp from which on it is in the rows [s]."""
 
+    @property
+    def before(self) -> float | None:
+        """Return since when rows were of something else before it [s]; None if not."""
+
 
 class RowExplanation(Protocol):
     """What an explainer says after a row."""
@@ -393,8 +397,7 @@ class OnlineIdentification:
         if self.explainer is not None:
             left = row.tau - row.regressor @ self.start.base - static
             said = self.explainer.step(row, left, deviation, use.use)
-            if said.change is not None and said.change.kind != 'friction':
-                self.discard(said.change.since)
+            self._leave_out(said.change)
             effort, is_blind = self.explainer.effort(row), self.explainer.is_blind
         if use.use.any() and not (self.is_frozen or is_blind):
             known = static if effort is None else effort + static
@@ -402,6 +405,15 @@ class OnlineIdentification:
         rest = residual if effort is None else residual - effort
         changed, self._changed = self._changed, np.zeros_like(self._changed)
         return OnlineReport(row, use, rest, deviation, changed)
+
+    def _leave_out(self, change: ExplainedChange | None) -> None:
+        """Discard rows of what is not friction, and of what was there before a change."""
+        if change is None:
+            return
+        if change.before is not None:
+            self.discard(change.before)
+        elif change.kind != 'friction':
+            self.discard(change.since)
 
     def _learn(self, now: float) -> None:
         """Learn from one joint of the oldest row that has waited long enough."""

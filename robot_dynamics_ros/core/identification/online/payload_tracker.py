@@ -266,10 +266,10 @@ class PayloadTracker:
         self.arm.open(columns, deviations)
         self._catch_up()
 
-    def discard(self, since: float) -> None:
-        """Say that the rows since some time are of something else: nothing is learnt of them."""
+    def discard(self, since: float, until: float = np.inf) -> None:
+        """Say that the rows of some time are of something else: nothing is learnt of them."""
         self._go_back(since)
-        self._waiting.clear()
+        self._drop(until)
 
     def state(self) -> dict[str, NDArray[np.float64]]:
         """Return everything that `restore` needs; rows that wait are lost."""

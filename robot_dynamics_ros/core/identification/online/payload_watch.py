@@ -29,12 +29,19 @@ from robot_dynamics_ros.core.identification.online.change_columns import ChangeC
 from robot_dynamics_ros.core.identification.online.change_detection import Change, ChangeDetector
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow
 from robot_dynamics_ros.core.identification.online.payload_tracker import (
+    MIXED,
     PayloadEstimate,
     PayloadTracker,
     SMALLEST_MASS,
     SURE,
 )
 from robot_dynamics_ros.core.model.payload import Payload
+
+QUICK = 0.1
+"""Speed above which friction is its level and a part with the speed [rad/s | m/s]."""
+
+STATIC = 0.5
+"""Part of that level by which friction may differ from it below that speed."""
 
 UNEQUAL = 0.3
 """Part of a change of friction by which the directions may differ."""
@@ -122,6 +129,9 @@ class PayloadWatch:
             if column >= model.n_inertial
             and model.terms[column - model.n_inertial].kind == 'offset'
         }
+        self._levels = self._columns.levels
+        self._slow_at = np.full(len(self._names), -np.inf)
+        self._direction = np.zeros(len(self._names))
         self._until_look = LOOK
         self.report = WatchReport(False, None)
 
@@ -172,6 +182,7 @@ class PayloadWatch:
             Which joints count.
 
         """
+        deviation = self._near_rest(row, deviation)
         was_quiet = not self.detector.is_explaining
         change = self.detector.step(row, residual, deviation, use, self.arm)
         self.tracker.on_hold = self.detector.is_explaining
@@ -209,6 +220,15 @@ class PayloadWatch:
         self.tracker.restore(state)
         self.detector.reset()
 
+    def _near_rest(self, row: OnlineRow, deviation: Vector) -> Vector:
+        """Return deviations with what friction adds where joints start, stop or creep."""
+        v = row.state.v
+        direction = np.where(np.abs(v) > QUICK, np.sign(v), 0.0)
+        self._slow_at[(direction == 0.0) | (direction != self._direction)] = row.stamp
+        self._direction = direction
+        is_slow = row.stamp - self._slow_at <= MIXED
+        return np.where(is_slow, np.hypot(deviation, STATIC * self._levels), deviation)
+
     def _look_back(self) -> None:
         """Show the detector the rows since the change that came before the alarm."""
         for waited in self.tracker.waiting[:-1]:
@@ -219,6 +239,8 @@ class PayloadWatch:
 
     def _take_up(self, change: Change) -> None:
         """Let the estimates follow a change."""
+        if change.before is not None:
+            self.tracker.discard(change.before, change.since + MIXED)
         if change.kind == 'payload':
             self.tracker.changed(change.since)
         elif change.kind == 'payload removed':
