@@ -159,6 +159,10 @@ class ConfigurationError(RobotDynamicsError):
     """A parameter or a configuration file is refused."""
 
 
+class ForeignFileError(ConfigurationError):
+    """A file is none of this package's, so that it must neither be used nor touched."""
+
+
 class TrajectoryError(RobotDynamicsError):
     """A trajectory cannot be used."""
 

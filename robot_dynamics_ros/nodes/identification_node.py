@@ -25,9 +25,7 @@ own parameters say so.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from math import inf
-from pathlib import Path
 import time
 from typing import Any
 
@@ -40,11 +38,8 @@ from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.control.joint_state_buffer import JointStateBuffer, UpdateOutcome
-from robot_dynamics_ros.core.exceptions import (
-    ConfigurationError,
-    OutputError,
-    RobotDynamicsError,
-)
+from robot_dynamics_ros.core.control.stamp_resets import StampResets
+from robot_dynamics_ros.core.exceptions import OutputError
 from robot_dynamics_ros.core.identification.online.excitation_gate import RowState
 from robot_dynamics_ros.core.identification.online.friction_terms import (
     friction_terms,
@@ -52,10 +47,6 @@ from robot_dynamics_ros.core.identification.online.friction_terms import (
 )
 from robot_dynamics_ros.core.identification.online.online_identification import OnlineReport
 from robot_dynamics_ros.core.identification.online.online_result import online_result
-from robot_dynamics_ros.core.identification.online.online_state import (
-    read_state,
-    write_state,
-)
 from robot_dynamics_ros.core.model.payload import Payload
 from robot_dynamics_ros.report.online_results import write_online_results
 from robot_dynamics_ros.ros.cdr import read_command
@@ -64,8 +55,9 @@ from robot_dynamics_ros.ros.diagnostics import Changes, Level, Report
 from robot_dynamics_ros.ros.estimate_messages import joint_efforts, named_values
 from robot_dynamics_ros.ros.external_contact import ExternalContact
 from robot_dynamics_ros.ros.identification_services import IdentificationServices
-from robot_dynamics_ros.ros.identification_setup import identification_setup
+from robot_dynamics_ros.ros.identification_setup import identification_setup, output_folder
 from robot_dynamics_ros.ros.node_parameters import IdentificationParameters
+from robot_dynamics_ros.ros.publisher_report import publishers_of
 from robot_dynamics_ros.ros.qos import COMMAND_IN, LATCHED, STATE_IN, TORQUES
 from robot_dynamics_ros.ros.robot_node import RobotNode
 from robot_dynamics_ros.ros.robot_source import (
@@ -75,11 +67,15 @@ from robot_dynamics_ros.ros.robot_source import (
     payload_values,
 )
 from robot_dynamics_ros.ros.running import run
+from robot_dynamics_ros.ros.saved_state import SavedState
 from robot_dynamics_ros.ros.serialized import JointStateReader
 from robot_dynamics_ros.ros.timers import steady_timer
 from robot_dynamics_ros.ros.torque_publishers import COMMAND_TOPIC
 from robot_dynamics_ros.ros.torque_report import state_report
 from robot_dynamics_ros.ros.torque_settings import in_model_order, stated_effort
+
+PAYLOAD_HOLD = 3.0
+"""Time for which a payload is repeated while it is not known whether it has changed [s]."""
 
 
 class IdentificationNode(RobotNode[IdentificationParameters]):
@@ -103,14 +99,17 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         self._urdf = description_text(parameters, self.description)
         setup = identification_setup(parameters, self._robot)
         self.running, self._prior_weight = setup.running, setup.prior_weight
-        self._offline_error = setup.offline_error
-        self._resumed = self._resume()
+        self._offline_error, self._warning = setup.offline_error, setup.warning
+        self._output = output_folder(parameters)
+        self._saved_state = SavedState(parameters.state_file, self.running, self.get_logger())
         self._effort = stated_effort(parameters.effort_semantics, parameters, model)
         self._zero = np.zeros(model.nv)
         signs = in_model_order(parameters, model, parameters.effort_signs)
         self._signs = np.array(signs or np.ones(model.nv))
         self._last: OnlineReport | None = None
         self._payload: Payload | None = None
+        self._payload_known_at = -inf
+        self._resets = StampResets()
         self._rows, self._counts = 0, Changes()
         self._reader = JointStateReader()
         self.buffer = JointStateBuffer(
@@ -197,10 +196,17 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
 
     # What the services ask for.
 
-    def learn(self, is_on: bool) -> str:
-        """Learn, or keep every estimate as it is, bit by bit."""
+    def learn(self, is_on: bool) -> tuple[bool, str]:
+        """Learn, or keep every estimate as it is, bit by bit; return whether that is so now."""
         self.running.freeze(not is_on)
-        return 'learning' if is_on else 'frozen'
+        if not is_on:
+            return True, 'frozen'
+        if not self.is_active:
+            return False, 'not learning: the node is not active'
+        refusal = self.running.refusal
+        if refusal:
+            return not self.running.semantics.faults, f'not learning yet: {refusal}'
+        return True, 'learning'
 
     def begin_again(self) -> str:
         """Go back to where the node began without a saved state."""
@@ -219,21 +225,26 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
             If the description cannot be rewritten.
 
         """
-        folder = self.parameters.output_directory
-        if not folder:
+        folder, may_replace = self._output, self.parameters.overwrite
+        if folder is None:
             raise OutputError('output_directory is not set')
         if self.running.semantics.faults or not self.running.is_friction_known:
             reason = self.running.refusal or 'the joints have not moved long enough'
             raise OutputError(f'not written: {reason}')
+        if not may_replace and folder.is_dir() and any(folder.iterdir()):
+            raise OutputError(
+                f'output_directory {folder} has something in it: name another one, or set '
+                'overwrite to true'
+            )
         result = online_result(self.running.online, self._prior_weight)
         names = write_online_results(
-            Path(folder).expanduser(),
+            folder,
             self.running.online,
             result,
             self._urdf,
             self.running.health(),
             prior_weight=self._prior_weight,
-            overwrite=self.parameters.overwrite,
+            overwrite=may_replace,
         )
         return f'{folder}: {", ".join(names)}'
 
@@ -244,13 +255,16 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         if not reader.read(message):
             self.note_malformed()
             return
+        before = self.buffer.stamp
         outcome = self.buffer.update(
             reader.names, reader.stamp, reader.position, (), reader.effort, now
         )
         if outcome is UpdateOutcome.TIME_RESET:
-            self.running.forget_motion()
-        if not outcome.is_accepted or not self.is_active:
+            self._resets.note(before, reader.stamp, now)
+        if not outcome.is_accepted or not self.is_active or self._resets.are_mixed(now):
             return
+        if self._resets.take():
+            self.running.forget_motion()
         if self.buffer.age(now) > self.parameters.state_timeout:
             return  # of a joint that is silent
         effort = self._measured()
@@ -326,9 +340,13 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
             self._withdraw_payload()
         if running.watch is None or running.semantics.faults or is_stale:
             return
-        # While a change is being explained, or somebody leans on the arm, it carries what it did.
+        # While a change is being explained, or somebody leans on the arm, it carries what it did,
+        # but not for ever.
         if running.is_payload_known:
             self._payload = running.payload or Payload(0.0, self.parameters.payload_frame)
+            self._payload_known_at = time.monotonic()
+        if self._payload_doubt > PAYLOAD_HOLD:
+            self._withdraw_payload()
         if self._payload is None:
             return
         message = message_from_payload(self._payload)
@@ -344,40 +362,23 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         self.destroy_publisher(self._payload_output)
         self._payload_output = self.create_publisher(InertiaStamped, '~/payload', LATCHED)
 
+    @property
+    def _payload_doubt(self) -> float:
+        """Return the time since it was last known what the arm carries [s]."""
+        return time.monotonic() - self._payload_known_at
+
     def _now(self) -> Time:
         return self.get_clock().now().to_msg()
 
-    def _resume(self) -> str:
-        """Go on from the saved state; return what came of it."""
-        path = Path(self.parameters.state_file).expanduser()
-        if not self.parameters.state_file:
-            return 'no state_file'
-        if not path.exists():
-            return 'begun anew: there was no saved state'
-        try:
-            self.running.restore(read_state(path, self.running.online.digests))
-        except (RobotDynamicsError, OSError) as error:
-            reason = ' '.join(str(error).split())
-            self.get_logger().warning(f'{path}: {reason}')
-            with suppress(OSError):  # so that it is not written over
-                path.replace(path.with_name(f'{path.name}.refused'))
-            return f'begun anew: {reason}'
-        return 'resumed from the saved state'
-
     def _keep_state(self) -> None:
-        if not self.parameters.state_file or not self._rows:
-            return
-        try:
-            path = Path(self.parameters.state_file).expanduser()
-            write_state(path, self.running.state(), self.running.online.digests)
-        except RobotDynamicsError as error:
-            self.get_logger().error(str(error), throttle_duration_sec=60.0)
+        if self._rows:
+            self._saved_state.keep()
 
     def _report_identification(self) -> Report:
         online, motion = self.running.online, self.running.online.rows.motion
         refusal = self.running.refusal
         values: dict[str, Any] = {
-            'start': self._resumed,
+            'start': self._saved_state.message,
             'equations': self._rows,
             'learning': refusal or 'yes',
             'gaps': motion.gaps,
@@ -388,6 +389,8 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         slow = motion.slowness
         if slow:
             return Report(Level.ERROR, f'nothing is learnt: {slow}', values)
+        if PAYLOAD_HOLD < self._payload_doubt < inf:
+            values['payload'] = f'not repeated: not known for {self._payload_doubt:.0f} s'
         if self._last is None:
             return Report(Level.WARN, 'no equation yet: the filters have to settle', values)
         for name, state, changes in zip(
@@ -415,11 +418,18 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
             if joint.cause:
                 values[f'{joint.joint} likely cause'] = joint.cause
         level = {'ok': Level.OK, 'watch': Level.WARN, 'alarm': Level.ERROR}[health.level]
+        if self._warning:
+            level, said = max(level, Level.WARN), f'{health.sentence}; {self._warning}'
+            return Report(level, said, values)
         return Report(level, health.sentence, values)
 
     def _report_states(self) -> Report:
         silent = self.buffer.silent_joints(time.monotonic(), self.parameters.state_timeout)
         report = state_report(self.buffer, self._counts, silent, self._effort)
+        mixed = self._resets.sentence(time.monotonic())
+        if mixed:
+            sources = publishers_of(self, self._state_subscription.topic_name)
+            return Report(Level.ERROR, f'{mixed}, from {sources}', report.values)
         if report.level is Level.OK and self._measured() is None:
             return Report(Level.ERROR, 'the joint states have no efforts', report.values)
         return report

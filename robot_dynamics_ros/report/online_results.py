@@ -73,12 +73,18 @@ def write_online_results(
     Raises
     ------
     OutputError
-        If the model may not be used, or the folder has something in it and `overwrite` is false,
-        or cannot be written.
+        If nothing was learnt, the model may not be used, or the folder has something in it and
+        `overwrite` is false, or cannot be written.
     UrdfError
         If the description cannot be rewritten.
 
     """
+    seconds = float(result.seconds.max(initial=0.0))
+    if seconds < 1.0 or not any(joint.relative for joint in health.joints):
+        raise OutputError(
+            f'not written: {seconds:.2g} s of motion were learnt from, and no error of the model '
+            'can be stated; move the robot first'
+        )
     if not result.verdict.is_fit:
         raise OutputError(f'not written: {"; ".join(result.verdict.reasons)}')
     identified = result.identified
@@ -88,7 +94,7 @@ def write_online_results(
         damping=identified.damping,
         friction=identified.friction,
     )
-    moved = f'{float(result.seconds.max(initial=0.0)):.0f} s of motion'
+    moved = f'{seconds:.0f} s of motion'
     with staged_directory(folder, overwrite=overwrite) as staging:
         write_text(staging / 'identified.urdf', text)
         heading = f'Identified online from {moved}'

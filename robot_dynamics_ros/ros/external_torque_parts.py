@@ -37,7 +37,7 @@ from robot_dynamics_ros.core.model.tree import arrange_tree
 from robot_dynamics_ros.ros.diagnostics import Level, Report
 from robot_dynamics_ros.ros.model_updates import online_friction
 from robot_dynamics_ros.ros.node_parameters import ExternalTorqueParameters
-from robot_dynamics_ros.ros.robot_source import joint_order, resolved_path
+from robot_dynamics_ros.ros.robot_source import joint_order, local_path, resolved_path
 from robot_dynamics_ros.ros.torque_settings import in_model_order, stated_effort
 
 
@@ -199,13 +199,17 @@ def thresholds_path(parameters: ExternalTorqueParameters) -> Path | None:
     Raises
     ------
     ConfigurationError
-        If it is to lie in a package and is not there.
+        If it is to lie in a package and is not there, or in the folder of an unknown user.
 
     """
     name = parameters.thresholds_file
     if not name:
         return None
-    return resolved_path(name) if name.startswith('package://') else Path(name).expanduser()
+    return (
+        resolved_path(name)
+        if name.startswith('package://')
+        else local_path('thresholds_file', name)
+    )
 
 
 def require_writable_thresholds(parameters: ExternalTorqueParameters) -> None:

@@ -27,7 +27,7 @@ from robot_dynamics_ros.core.exceptions import RobotDynamicsError
 class _Identifying(Protocol):
     """What the services need of a node."""
 
-    def learn(self, is_on: bool) -> str: ...
+    def learn(self, is_on: bool) -> tuple[bool, str]: ...
 
     def begin_again(self) -> str: ...
 
@@ -64,11 +64,11 @@ class IdentificationServices:
             self._node.destroy_service(service)
 
     def _start(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success, response.message = True, self._identifying.learn(True)
+        response.success, response.message = self._identifying.learn(True)
         return response
 
     def _freeze(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success, response.message = True, self._identifying.learn(False)
+        response.success, response.message = self._identifying.learn(False)
         return response
 
     def _reset(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

@@ -16,10 +16,13 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.identification_model import identification_model
 from robot_dynamics_ros.core.identification.joint_columns import ModelStructure
 from robot_dynamics_ros.core.identification.offline_result import (
@@ -35,7 +38,7 @@ from robot_dynamics_ros.core.identification.online.online_start import (
 from robot_dynamics_ros.core.identification.online.running_model import RunningModel
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.ros.node_parameters import IdentificationParameters
-from robot_dynamics_ros.ros.robot_source import payload_of, resolved_path
+from robot_dynamics_ros.ros.robot_source import local_path, payload_of, resolved_path
 
 CUTOFF = 5.0
 """Of the filter, where no report says another one [Hz]."""
@@ -52,12 +55,15 @@ class IdentificationSetup(NamedTuple):
         Of the description in the consistent fit.
     offline_error : float or None
         Relative error of the offline model on data that it did not see.
+    warning : str
+        What is wrong with the offline model, which was accepted all the same; or empty.
 
     """
 
     running: RunningModel
     prior_weight: float
     offline_error: float | None
+    warning: str
 
 
 def identification_setup(
@@ -76,7 +82,8 @@ def identification_setup(
     Raises
     ------
     ConfigurationError
-        If the report cannot be read or is of another robot, or a value is out of its range.
+        If the report cannot be read, is of another robot or says that its model must not be used,
+        or a value is out of its range.
     ModelError
         If a joint has several coordinates, or no body can have the payload's inertia.
     UnknownFrameError
@@ -84,8 +91,10 @@ def identification_setup(
 
     """
     offline: OfflineResult | None = None
+    warning = ''
     if parameters.offline_report:
         offline = read_offline_result(resolved_path(parameters.offline_report), robot)
+        warning = _doubt(parameters, offline)
     delay = 0.0 if offline is None else offline.effort_delay
     settings = OnlineSettings(
         cutoff=parameters.cutoff or (CUTOFF if offline is None else offline.cutoff),
@@ -102,7 +111,43 @@ def identification_setup(
         RunningModel(start, settings, payload_of(parameters)),
         PRIOR_WEIGHT if offline is None else offline.prior_weight,
         offline.relative_error if offline is not None and offline.is_held_out else None,
+        warning,
     )
+
+
+def output_folder(parameters: IdentificationParameters) -> Path | None:
+    """
+    Return the folder of ``output_directory``, which need not be there yet; None if none is named.
+
+    Raises
+    ------
+    ConfigurationError
+        If it is no folder.
+
+    """
+    if not parameters.output_directory:
+        return None
+    folder = local_path('output_directory', parameters.output_directory)
+    if os.path.lexists(folder) and not os.path.isdir(folder):
+        raise ConfigurationError(f'output_directory is {folder}, which is no folder')
+    return folder
+
+
+def _doubt(parameters: IdentificationParameters, offline: OfflineResult) -> str:
+    """Return what is wrong with an offline model that is accepted all the same, or nothing."""
+    if offline.is_fit:
+        return ''
+    data = 'held-out' if offline.is_held_out else 'its own'
+    doubt = (
+        'its verdict is that the model must not be used, with an error of '
+        f'{100.0 * offline.relative_error:.3g} % on {data} data'
+    )
+    if not parameters.accept_unfit_report:
+        raise ConfigurationError(
+            f'offline_report {parameters.offline_report}: {doubt}; identify anew, or set '
+            'accept_unfit_report to true'
+        )
+    return f'offline_report: {doubt}'
 
 
 def _start(parameters: IdentificationParameters, robot: RobotModel) -> OnlineStart:

@@ -425,6 +425,10 @@ class IdentificationParameters(SignedEffortParameters):
         'description with everything open.',
         '',
     )
+    accept_unfit_report: bool = parameter(
+        'Whether offline_report may be one that says itself that its model must not be used.',
+        False,
+    )
     friction_form: str = parameter(
         'Terms of friction without offline_report.',
         'coulomb',
@@ -438,7 +442,7 @@ class IdentificationParameters(SignedEffortParameters):
         high=1.0,
     )
     cutoff: float = parameter(
-        'Of the filter of both sides; 0 for that of the report, or 5.',
+        'Of the filter of both sides, at least 0.1; 0 for that of the report, or 5.',
         0.0,
         unit='Hz',
         low=0.0,
@@ -510,6 +514,10 @@ class IdentificationParameters(SignedEffortParameters):
         self.require_sizes('max_joint_speed')
         if any(abs(sign) != 1.0 for sign in self.effort_signs):
             raise ConfigurationError('effort_signs: expected 1 or -1 for each joint')
+        if 0.0 < self.cutoff < 0.1:
+            raise ConfigurationError(
+                f'cutoff is {self.cutoff:g} Hz, expected 0.1 to 100, or 0 for that of the report'
+            )
         if self.effort_semantics == 'gravity_compensated':
             raise ConfigurationError(
                 'effort_semantics is gravity_compensated: without the torque that carries the '

@@ -91,10 +91,7 @@ class PublisherReport:
         """Return the nodes that publish on a topic, if there are at least so many publishers."""
         if self._node.count_publishers(topic) < fewest:
             return []
-        names = sorted(
-            f'{info.node_namespace.rstrip("/")}/{info.node_name}'
-            for info in self._node.get_publishers_info_by_topic(topic)
-        )
+        names = _publisher_names(self._node, topic)
         named = [name for name in names if _UNNAMED not in name]
         if len(named) == len(names):
             self._unnamed.discard(topic)
@@ -102,6 +99,18 @@ class PublisherReport:
             self._unnamed.add(topic)
             return named
         return names
+
+
+def publishers_of(node: Node, topic: str) -> str:
+    """Return who publishes on a topic, the first few by name."""
+    return _listed(_publisher_names(node, topic))
+
+
+def _publisher_names(node: Node, topic: str) -> list[str]:
+    return sorted(
+        f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+        for info in node.get_publishers_info_by_topic(topic)
+    )
 
 
 def _listed(names: list[str]) -> str:

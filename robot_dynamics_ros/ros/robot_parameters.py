@@ -80,6 +80,7 @@ class RobotParameters:
         0.0,
         unit='kg',
         low=0.0,
+        high=1e5,
         is_live=True,
         name='payload.mass',
     )

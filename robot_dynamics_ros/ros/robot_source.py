@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Protocol
 
@@ -261,9 +262,27 @@ def resolved_path(text: str) -> Path:
 
     """
     path = _package_path(text[len(_SCHEME) :]) if text.startswith(_SCHEME) else Path(text)
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise ConfigurationError(f"there is no file '{text}'")
     return path
+
+
+def local_path(name: str, text: str) -> Path:
+    """
+    Return the path that the parameter `name` gives, with ``~`` for the user's folder.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is no such user.
+
+    """
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise ConfigurationError(
+            f"{name} is '{text}': the folder of that user is not known; give the whole path"
+        ) from error
 
 
 def _package_path(text: str) -> Path:

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 import time
 from typing import Any
@@ -35,6 +36,7 @@ from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.identification.offline_result import read_offline_result
 from robot_dynamics_ros.core.identification.online.excitation_gate import RowState
 from robot_dynamics_ros.core.model.urdf import load_urdf
+from robot_dynamics_ros.nodes import identification_node
 from robot_dynamics_ros.nodes.identification_node import IdentificationNode
 from robot_dynamics_ros.ros.external_contact import HELD
 from robot_dynamics_ros.ros.qos import LATCHED
@@ -159,14 +161,21 @@ def test_friction_is_learnt_saved_and_read_by_the_controllers(
     assert np.linalg.eigvalsh(begun.covariance)[0] > 0.0
     again = bench.call('save')
     assert not again.success
-    assert 'found' in again.message, 'nothing is overwritten without being told to'
+    assert 'found has something in it' in again.message
+    assert 'set overwrite to true' in again.message
 
 
 def test_frozen_estimates_do_not_change_in_any_bit(
     graph: Graph, urdf: Path, log: SimulatedLog, report: Path
 ) -> None:
-    bench = Bench(graph, urdf, offline_report=str(report))
-    bench.play(log, 4.0)
+    found = urdf.parent / 'found'
+    bench = Bench(graph, urdf, offline_report=str(report), output_directory=str(found))
+    bench.play(log, 0.5)
+    answer = bench.call('save')
+    assert not answer.success
+    assert 'move the robot first' in answer.message, 'of nothing no model is made'
+    assert not found.exists()
+    bench.play(log.part(0.5, 4.0))
     assert bench.call('freeze').message == 'frozen'
     state = bench.node.running.state()
     before = bench.values()
@@ -267,6 +276,8 @@ def test_state_is_kept_over_a_restart_and_refused_for_another_robot(
     bench.play(log, 8.0)
     learnt = bench.values()
     assert bench.node.trigger_deactivate() == TransitionCallbackReturn.SUCCESS
+    answer = bench.call('start')
+    assert (answer.success, answer.message) == (False, 'not learning: the node is not active')
     assert graph.spin_until(lambda: bench.friction and not bench.friction[-1].name), 'withdrawn'
     assert bench.node.trigger_cleanup() == TransitionCallbackReturn.SUCCESS
     assert bench.node.trigger_configure() == TransitionCallbackReturn.SUCCESS
@@ -279,8 +290,11 @@ def test_state_is_kept_over_a_restart_and_refused_for_another_robot(
     bench.node.trigger_cleanup()
     urdf.write_text(two_link_urdf(9.0))
     assert bench.node.trigger_configure() == TransitionCallbackReturn.SUCCESS
-    assert 'robot' in bench.node._resumed
-    assert bench.node._resumed.startswith('begun anew: ')
+    began = bench.node._saved_state.message
+    assert began.startswith('begun anew: ')
+    assert 'robot' in began
+    assert began.endswith('it is kept as state.npz.refused')
+    assert [entry.name for entry in tmp_path.glob('state*')] == ['state.npz.refused']
 
 
 def test_bad_states_are_dropped_and_the_node_lives(
@@ -296,9 +310,40 @@ def test_bad_states_are_dropped_and_the_node_lives(
     ):
         bench.states.publish(message)
         graph.spin_for(0.05)
+    begun = bench.node.running.online
+    for i in range(20):  # two publishers with different clocks
+        for start in (1002.4, 5.0):
+            bench.states.publish(joint_state(JOINTS, [0.0, 0.0], (), [0.0, 0.0], start + 0.01 * i))
+            graph.spin_for(0.01)
+        if i == 1:  # the first one may have been a reset of time
+            begun = bench.node.running.online
+    assert bench.node.running.online is begun, 'a filter is not begun anew with every message'
+    assert graph.spin_until(
+        lambda: 'stamps of two clocks take turns: 1002.' in bench.statuses.message('joint states')
+    )
+    graph.spin_for(1.1)
     bench.play(log.part(2.5, 5.0))
+    assert bench.node.running.online is not begun
     assert all(np.isfinite(bench.values()[name]).all() for name in bench.values())
     assert all(np.isfinite(message.effort).all() for message in bench.residual)
+
+
+def test_payload_in_doubt_is_repeated_for_a_short_time_only(
+    graph: Graph, urdf: Path, log: SimulatedLog, report: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(identification_node, 'PAYLOAD_HOLD', 0.5)
+    bench = Bench(graph, urdf, offline_report=str(report), payload__frame='l2', state_timeout=60.0)
+    payload = graph.collect(InertiaStamped, f'{NODE}/payload', LATCHED)
+    bench.play(log, 12.0)
+    assert graph.spin_until(lambda: payload), 'nothing is carried, and that is known'
+    assert bench.call('reset').success, 'what the efforts mean is open again, and so is the rest'
+    assert not bench.node.running.is_payload_known
+    assert graph.spin_until(
+        lambda: 'not repeated' in bench.statuses.values('identification').get('payload', '')
+    )
+    payload.clear()
+    graph.spin_for(1.5)
+    assert not payload, 'so that who takes it can tell that it is no longer known'
 
 
 @pytest.mark.parametrize(
@@ -307,20 +352,56 @@ def test_bad_states_are_dropped_and_the_node_lives(
         ('effort_semantics', 'gravity_compensated', 'have the driver publish the whole torque'),
         ('effort_semantics', 'current', 'needs torque_constants'),
         ('effort_signs', [0.5, 1.0], 'expected 1 or -1 for each joint'),
+        ('state_file', '~nobody_of_that_name/state.npz', 'the folder of that user is not known'),
+        ('output_directory', __file__, 'test_identification_node.py, which is no folder'),
+        ('cutoff', 1e-9, 'expected 0.1 to 100, or 0 for that of the report'),
         ('offline_report', '/nowhere/report.json', "no file '/nowhere/report.json'"),
     ],
 )
 def test_senseless_parameters_are_refused(
     graph: Graph, urdf: Path, name: str, value: Any, reason: str, capfd: Any
 ) -> None:
+    assert_refused(graph, urdf, capfd, reason, **{name: value})
+
+
+def assert_refused(graph: Graph, urdf: Path, capfd: Any, reason: str, **parameters: Any) -> None:
+    """Assert that the node says why it does not configure, in one line."""
     node = graph.add(
         IdentificationNode,
         **{
             'robot_description_file': str(urdf),
             'effort_semantics': 'torque',
             'crosscheck': False,
-            name: value,
+            **parameters,
         },
     )
     assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
-    assert reason in capfd.readouterr().err
+    said = capfd.readouterr().err
+    assert reason in said
+    assert 'Traceback' not in said
+
+
+def test_what_is_no_saved_state_is_refused_and_left_alone(
+    graph: Graph, urdf: Path, tmp_path: Path, capfd: Any
+) -> None:
+    notes = tmp_path / 'notes.yaml'
+    notes.write_text('joints: [a]')
+    reason = 'notes.yaml: it is no saved state of an online identification; name another file'
+    assert_refused(graph, urdf, capfd, reason, state_file=str(notes))
+    assert notes.read_text() == 'joints: [a]'
+    assert not list(tmp_path.glob('*.refused*'))
+
+
+def test_report_that_is_not_fit_needs_a_word(
+    graph: Graph, urdf: Path, report: Path, tmp_path: Path, capfd: Any
+) -> None:
+    content = json.loads(report.read_text())
+    content['verdict']['is_fit'] = False
+    content['errors']['training']['relative'] = 1.11
+    content['errors']['held_out'] = {}
+    unfit = tmp_path / 'report.json'
+    unfit.write_text(json.dumps(content))
+    reason = 'must not be used, with an error of 111 % on its own data; identify anew, or set'
+    assert_refused(graph, urdf, capfd, reason, offline_report=str(unfit))
+    bench = Bench(graph, urdf, offline_report=str(unfit), accept_unfit_report=True)
+    assert graph.spin_until(lambda: 'error of 111 %' in bench.statuses.message('model health'))

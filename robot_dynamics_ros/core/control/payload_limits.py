@@ -16,11 +16,16 @@
 Whether a robot can carry a payload at all.
 
 A mass in grams, or one of a typing error, would drive joints to their effort limits at once. So a
-payload is refused whose weight no joint torque inside the limits holds in the present pose.
+payload is refused whose weight no joint torque inside the limits holds in the present pose. Weight
+says nothing of what little mass far away, or with the inertia of a house, does to a joint that
+accelerates. So a payload is also refused whose mass is farther from its frame, or from its own
+centre, than anything that an arm holds.
 
 """
 
 from __future__ import annotations
+
+from math import sqrt
 
 import numpy as np
 
@@ -29,12 +34,15 @@ from robot_dynamics_ros.core.dynamics import generalized_gravity
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.model.robot_model import neutral, RobotModel
 
+REACH = 2.0
+"""Largest distance of a payload's centre of mass from its frame, and radius of gyration [m]."""
+
 
 def require_bearable(
     loaded: RobotModel, present: RobotModel, effort_limit: Vector, q: Vector | None = None
 ) -> None:
     """
-    Refuse a payload that is too heavy for a joint where the robot is.
+    Refuse a payload that nothing held can be, or too heavy for a joint where the robot is.
 
     A joint that is overloaded already may be relieved, not loaded more.
 
@@ -50,11 +58,11 @@ def require_bearable(
     Raises
     ------
     ConfigurationError
-        If the payload is too heavy; the message names the joint.
-    NonFiniteError
-        If its weight is beyond all numbers.
+        If the payload is too heavy, where the message names the joint, or reaches farther than
+        `REACH`.
 
     """
+    _require_reach(loaded)
     if q is None or not np.isfinite(q).all():
         q = neutral(loaded)
     needed = generalized_gravity(loaded, q)
@@ -64,4 +72,22 @@ def require_bearable(
             raise ConfigurationError(
                 f'the payload is too heavy: {name} would need {abs(needed[i]):.4g} N m or N to '
                 f'hold it here, its effort limit is {effort_limit[i]:.4g}'
+            )
+
+
+def _require_reach(loaded: RobotModel) -> None:
+    payload = loaded.payload
+    if payload is None or payload.mass == 0.0:
+        return
+    distance = float(np.linalg.norm(payload.com))
+    # About the axis where the mass is farthest out.
+    radius = sqrt(float(np.linalg.eigvalsh(payload.inertia)[-1]) / payload.mass)
+    for what, value, unit in (
+        ('centre of mass', distance, f'm from {payload.frame}'),
+        ('radius of gyration', radius, 'm, the root of inertia over mass'),
+    ):
+        if value > REACH:
+            raise ConfigurationError(
+                f'the payload is not possible: its {what} is {value:.4g} {unit}, expected at most '
+                f'{REACH:g} m'
             )

@@ -24,6 +24,9 @@ from robot_dynamics_ros.core.arrays import as_finite, frozen, Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ModelError
 from robot_dynamics_ros.core.spatial.inertia import pseudo_inertia, SpatialInertia
 
+LARGEST = 1e100
+"""Of any number of a payload; beyond it, products with it are no numbers any more."""
+
 
 @dataclass(frozen=True, eq=False)
 class Payload:
@@ -44,7 +47,7 @@ class Payload:
     Raises
     ------
     ModelError
-        If the mass is negative or no body can have this inertia.
+        If the mass is negative, a number is beyond `LARGEST`, or no body can have this inertia.
     NonFiniteError
         If a number is not finite.
     NotNumericError
@@ -63,6 +66,9 @@ class Payload:
         object.__setattr__(
             self, 'inertia', frozen(as_finite('payload inertia', self.inertia, (3, 3)))
         )
+        largest = max(float(np.abs(x).max()) for x in (self.mass, self.com, self.inertia))
+        if largest > LARGEST:
+            raise ModelError(f'payload has {largest:g} among its numbers: no body has that')
         if self.mass < 0.0:
             raise ModelError(f'payload mass is {self.mass:g} kg, expected zero or more')
         if self.mass == 0.0 and self.inertia.any():

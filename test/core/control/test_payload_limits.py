@@ -24,7 +24,7 @@ import pytest
 
 from robot_dynamics_ros.core.control.payload_limits import require_bearable
 from robot_dynamics_ros.core.dynamics import generalized_gravity
-from robot_dynamics_ros.core.exceptions import ConfigurationError, NonFiniteError
+from robot_dynamics_ros.core.exceptions import ConfigurationError, ModelError
 from robot_dynamics_ros.core.model.payload import Payload
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.resources import urdf_path
@@ -52,9 +52,35 @@ def test_payload_that_the_joints_hold_is_taken() -> None:
 
 def test_mass_beyond_all_numbers_is_refused() -> None:
     with pytest.raises(ConfigurationError, match='too heavy'):
-        require_bearable(loaded(1e300), MODEL, LIMIT, BENT)
-    with pytest.raises(NonFiniteError, match='too large'):
-        require_bearable(loaded(1e308), MODEL, LIMIT, BENT)
+        require_bearable(loaded(1e90), MODEL, LIMIT, BENT)
+
+
+@pytest.mark.filterwarnings('error')
+def test_numbers_that_no_body_has_are_refused_without_a_warning() -> None:
+    with pytest.raises(ModelError, match='no body has that'):
+        loaded(1e308)
+    with pytest.raises(ModelError, match='no body has that'):
+        Payload(1.0, 'tool0', np.array([0.0, -1e300, 0.0]))
+    with pytest.raises(ConfigurationError, match='too heavy'):
+        require_bearable(loaded(1e99), MODEL, LIMIT, BENT)
+
+
+@pytest.mark.parametrize(
+    ('mass', 'away', 'inertia', 'reason'),
+    [
+        (0.01, 50.0, 0.0, 'centre of mass is 50 m from tool0, expected at most 2 m'),
+        (0.001, 0.0, 1e9, r'radius of gyration is 1e\+06 m, the root of inertia over mass'),
+    ],
+)
+def test_light_payload_that_reaches_too_far_is_refused(
+    mass: float, away: float, inertia: float, reason: str
+) -> None:
+    payload = Payload(mass, 'tool0', np.array([0.0, 0.0, away]), inertia * np.eye(3))
+    with pytest.raises(ConfigurationError, match=reason):
+        require_bearable(MODEL.with_payload(payload), MODEL, LIMIT, BENT)
+    # A rod of 3 m held at its end is still a payload.
+    rod = Payload(1.0, 'tool0', np.array([0.0, 0.0, 1.5]), np.diag([0.75, 0.75, 0.0]))
+    require_bearable(MODEL.with_payload(rod), MODEL, LIMIT, BENT)
 
 
 def test_unknown_pose_counts_as_the_neutral_one() -> None:

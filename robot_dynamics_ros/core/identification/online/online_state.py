@@ -17,7 +17,8 @@ The state of estimation as a file that a restarted process goes on from.
 
 All arrays stand in one ``.npz`` file beside digests of what they belong to: robot, terms of the
 drives, filters, start. A file of something else is refused with the part that differs, and one
-that is damaged is refused whole; a file appears whole or not at all.
+that is damaged is refused whole; a file appears whole or not at all. What is no such file is
+refused with another error, since it is somebody else's.
 
 """
 
@@ -26,18 +27,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 import hashlib
 import io
+from itertools import count
+import os
 from pathlib import Path
 from typing import Any
-import zipfile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_dynamics_ros.core.exceptions import ConfigurationError, OutputError
+from robot_dynamics_ros.core.exceptions import (
+    ConfigurationError,
+    ForeignFileError,
+    OutputError,
+)
 from robot_dynamics_ros.core.identification.online.online_start import OnlineStart
 from robot_dynamics_ros.core.whole_file import write_whole
 
 FORMAT = 'robot_dynamics_ros online identification 1'
+
+MARK = FORMAT.rsplit(' ', 1)[0].encode('utf-32-le')
+"""Stands in every such file, of any version, as it is not compressed."""
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -87,25 +96,29 @@ def state_of_bytes(content: bytes, parts: Mapping[str, str]) -> dict[str, NDArra
 
     Raises
     ------
+    ForeignFileError
+        If it is no such file.
     ConfigurationError
-        If it is no such file, is damaged, or belongs to something else; says what differs.
+        If it is damaged, or belongs to something else; says what differs.
 
     """
+    if not content.startswith(b'PK') or MARK not in content:
+        raise ForeignFileError('it is no saved state of an online identification')
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             found = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
-        reason = ' '.join(str(error).split())
+    except Exception as error:  # what comes of damaged bytes depends on the versions of numpy, zip
+        reason = ' '.join(str(error).split()) or type(error).__name__
         raise ConfigurationError(f'saved state cannot be read: {reason}') from error
-    said = [str(line) for line in np.atleast_1d(found.pop('digests', np.array(['']))).tolist()]
-    if said[0] != FORMAT:
+    said = [str(line) for line in np.ravel(found.pop('digests', np.array(['']))).tolist()]
+    if not said or said[0] != FORMAT:
         raise ConfigurationError(f"saved state is not of the format '{FORMAT}'")
-    its = dict(line.split('=', 1) for line in said[1:])
+    its = {name: digest for name, _, digest in (line.partition('=') for line in said[1:])}
     other = [name for name, digest in parts.items() if its.get(name) != digest]
     if other:
         raise ConfigurationError(
             f'saved state belongs to something else: {", ".join(other)} differ from what they '
-            'were when it was saved; remove the file to begin anew'
+            'were when it was saved'
         )
     return {name.removeprefix('state/'): value for name, value in found.items()}
 
@@ -135,18 +148,40 @@ def read_state(path: str | Path, parts: Mapping[str, str]) -> dict[str, NDArray[
 
     Raises
     ------
+    ForeignFileError
+        If the file cannot be opened, or is no such file.
     ConfigurationError
-        If the file cannot be read, or as of `state_of_bytes`.
+        As of `state_of_bytes`.
 
     """
     try:
         content = Path(path).read_bytes()
-    except OSError as error:
-        raise ConfigurationError(f'saved state cannot be read: {error}') from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, 'strerror', None) or error
+        raise ForeignFileError(f'{path} cannot be read: {reason}') from error
     try:
         return state_of_bytes(content, parts)
     except ConfigurationError as error:
-        raise ConfigurationError(f'{path}: {error}') from error
+        raise type(error)(f'{path}: {error}') from error
+
+
+def set_aside(path: str | Path) -> Path:
+    """
+    Move a file to ``NAME.refused``, or the first of ``NAME.refused-2``, ... that is free.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be moved.
+
+    """
+    path = Path(path)
+    names = (f'{path.name}.refused{f"-{i}" if i > 1 else ""}' for i in count(1))
+    try:
+        free = next(place for place in map(path.with_name, names) if not os.path.lexists(place))
+        return path.rename(free)
+    except OSError as error:
+        raise OutputError(f'{path} cannot be moved aside: {error.strerror}') from error
 
 
 def part_of(state: Arrays, prefix: str) -> dict[str, NDArray[Any]]:

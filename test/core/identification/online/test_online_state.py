@@ -22,7 +22,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.core.exceptions import ConfigurationError, OutputError
+from robot_dynamics_ros.core.exceptions import (
+    ConfigurationError,
+    ForeignFileError,
+    OutputError,
+)
 from robot_dynamics_ros.core.identification.identification_model import identification_model
 from robot_dynamics_ros.core.identification.online.online_start import (
     OnlineStart,
@@ -30,7 +34,9 @@ from robot_dynamics_ros.core.identification.online.online_start import (
 )
 from robot_dynamics_ros.core.identification.online.online_state import (
     digests,
+    FORMAT,
     read_state,
+    set_aside,
     state_bytes,
     state_of_bytes,
     write_state,
@@ -82,14 +88,43 @@ def test_damaged_files_are_refused_whole(tmp_path: Path) -> None:
     parts = digests(start(), FILTERS)
     path = write_state(tmp_path / 'state.npz', STATE, parts)
     content = path.read_bytes()
-    for broken in (content[: len(content) // 2], b'', b'no archive', content[:-30]):
+    flags = content.index(b'PK\x01\x02') + 8
+    flipped = content[:flags] + b'\xff' + content[flags + 1 :]  # encrypted, says the header now
+    for broken in (content[: len(content) // 2], content[:-30], flipped):
         path.write_bytes(broken)
-        with pytest.raises(ConfigurationError, match='cannot be read'):
+        with pytest.raises(ConfigurationError, match='cannot be read') as caught:
             read_state(path, parts)
-    np.savez(path, b=np.array(1.0))
+        assert type(caught.value) is ConfigurationError, 'it is ours all the same'
+    odd = {'digests': np.array([FORMAT, 'no digest']), **STATE}
+    np.savez(path, **odd)
+    with pytest.raises(ConfigurationError, match='something else: robot'):
+        read_state(path, parts)
+    np.savez(path, digests=np.array([FORMAT[:-1] + '0']))
     with pytest.raises(ConfigurationError, match='not of the format'):
         read_state(path, parts)
-    with pytest.raises(ConfigurationError, match='cannot be read'):
+    with pytest.raises(ForeignFileError, match='cannot be read: No such file'):
         read_state(tmp_path / 'missing.npz', parts)
+    with pytest.raises(OutputError, match='cannot be moved aside'):
+        set_aside(tmp_path / 'missing.npz')
     with pytest.raises(OutputError, match='cannot be written'):
         write_state(path / 'below_a_file.npz', STATE, parts)
+
+
+def test_files_of_somebody_else_are_told_from_states(tmp_path: Path) -> None:
+    parts = digests(start(), FILTERS)
+    array, archive = tmp_path / 'array.npy', tmp_path / 'other.npz'
+    np.save(array, np.arange(3.0))
+    np.savez(archive, b=np.array(1.0))
+    for content in (b'', b'joints: [a, b]', array.read_bytes(), archive.read_bytes()):
+        with pytest.raises(ForeignFileError, match='no saved state'):
+            state_of_bytes(content, parts)
+    with pytest.raises(ForeignFileError, match='cannot be read: Is a directory'):
+        read_state(tmp_path, parts)
+
+
+def test_a_file_is_set_aside_without_writing_over_another(tmp_path: Path) -> None:
+    path = tmp_path / 'state.npz'
+    for i, name in enumerate(('.refused', '.refused-2', '.refused-3')):
+        path.write_bytes(bytes([i]))
+        assert set_aside(path).name == f'state.npz{name}'
+    assert {entry.read_bytes() for entry in tmp_path.iterdir()} == {b'\0', b'\1', b'\2'}
