@@ -39,7 +39,7 @@ from std_msgs.msg import Float64MultiArray
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.control.joint_state_buffer import JointStateBuffer, UpdateOutcome
 from robot_dynamics_ros.core.control.stamp_resets import StampResets
-from robot_dynamics_ros.core.exceptions import OutputError
+from robot_dynamics_ros.core.exceptions import ConfigurationError, OutputError
 from robot_dynamics_ros.core.identification.online.excitation_gate import RowState
 from robot_dynamics_ros.core.identification.online.friction_terms import (
     friction_terms,
