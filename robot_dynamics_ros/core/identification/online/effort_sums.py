@@ -153,7 +153,7 @@ class EffortSums:
         right = means[:, part, EFFORT] + delay * means[:, part, RATE]
         square = means[:, EFFORT, EFFORT] + 2.0 * delay * means[:, EFFORT, RATE]
         square = square + delay**2 * means[:, RATE, RATE]
-        inverse = np.linalg.pinv(gram, rcond=1e-9, hermitian=True)
+        inverse = _pseudo_inverse(gram)
         values = (inverse @ right[:, :, None])[:, :, 0]
         left = np.maximum(square - (right * values).sum(axis=1), 0.0)
         count = np.maximum(self._independent * weights, 1.0)
@@ -191,7 +191,7 @@ def left_by_model(means: Matrix, delay: float | Vector) -> Matrix:
     """
     sums = _TO_LEFT.T @ means @ _TO_LEFT
     across = sums[:, :3, 3:]
-    inverse = np.linalg.pinv(sums[:, :3, :3], rcond=1e-9, hermitian=True)
+    inverse = _pseudo_inverse(sums[:, :3, :3])
     left = sums[:, 3:, 3:] - across.transpose(0, 2, 1) @ inverse @ across
     around = means[:, EFFORT, EFFORT] - means[:, ONE, EFFORT] ** 2
     d = np.asarray(delay)[..., None]
@@ -203,3 +203,12 @@ def left_by_model(means: Matrix, delay: float | Vector) -> Matrix:
 _TO_LEFT = np.zeros((COUNT + 2, 5))
 _TO_LEFT[[VELOCITY, DRY, ONE, EFFORT, RATE], range(5)] = 1.0
 _TO_LEFT[[MOTION, GRAVITY], 3] = -1.0
+
+
+def _pseudo_inverse(symmetric: Matrix) -> Matrix:
+    """Return the pseudo-inverse of each matrix, shape (m, n, n); quicker than that of numpy."""
+    sizes, axes = np.linalg.eigh(symmetric)
+    least = 1e-9 * np.abs(sizes).max(axis=-1, keepdims=True)
+    shown = np.abs(sizes) > least
+    inverse = np.where(shown, 1.0, 0.0) / np.where(shown, sizes, 1.0)
+    return np.asarray((axes * inverse[..., None, :]) @ axes.swapaxes(-1, -2))

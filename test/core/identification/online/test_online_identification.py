@@ -193,6 +193,7 @@ class Told:
 
     kind: str
     since: float
+    before: float | None = None
 
 
 @dataclass
