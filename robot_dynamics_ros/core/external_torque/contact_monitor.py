@@ -52,6 +52,9 @@ from robot_dynamics_ros.core.external_torque.threshold_learning import (
 from robot_dynamics_ros.core.model.payload import are_alike, Payload
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 
+LEVER_PERIOD = 0.004
+"""Least time between two poses that the levers of the wrench are taken from [s]."""
+
 SAME = 0.05
 """Part of its mass, and of a metre, up to which a payload is the same one."""
 
@@ -125,6 +128,7 @@ class ContactMonitor:
                         f"joint '{name}': the sign of the effort is {sign:g}, expected 1 or -1"
                     )
         self._q, self._v = np.zeros(model.nq), np.zeros(model.nv)
+        self._not_followed = 0.0
         self._kept: ContactThresholds | None = None
         self._lesson: Payload | None = None
         self._glide: ModelGlide | None = None
@@ -246,11 +250,19 @@ class ContactMonitor:
         return self._effort.torque(effort, gravity)
 
     def _follow(self, solver: ExternalWrench) -> None:
-        """Let the levers be as old as the external torques."""
-        if self.observer.balance.dt > 0.0:
-            solver.follow(self._q, self.observer.kept)
+        """Let the levers be as old as the external torques, every few milliseconds."""
+        dt = self.observer.balance.dt
+        if dt > 0.0:
+            self._not_followed += dt
+            if self._not_followed >= LEVER_PERIOD:
+                self._follow_now(solver)
         else:
             solver.forget()
+            self._not_followed = 0.0
+
+    def _follow_now(self, solver: ExternalWrench) -> None:
+        solver.follow(self._q, self.observer.kept(self._not_followed))
+        self._not_followed = 0.0
 
     def _glide_on(
         self, glide: ModelGlide, time: float, q: Vector, v: Vector, effort: Vector
@@ -280,6 +292,8 @@ class ContactMonitor:
         """
         if self.solver is None:
             raise ConfigurationError('there is no wrench: no frame was chosen')
+        if self._not_followed > 0.0:
+            self._follow_now(self.solver)
         return self.solver.solve(self.observer.tau_ext)
 
     def contact_link(self) -> ContactLink:

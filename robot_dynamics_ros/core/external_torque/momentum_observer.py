@@ -139,10 +139,9 @@ class MomentumObserver:
         for array in (self.residual, self.half_width, self.tau_ext):
             array.fill(0.0)
 
-    @property
-    def kept(self) -> Vector:
-        """Return which part of its old value each residual has kept last, shape (nv,)."""
-        kept: Vector = np.exp(-self.gain * self.balance.dt)
+    def kept(self, time: float) -> Vector:
+        """Return which part of its old value each residual keeps in a time [s], shape (nv,)."""
+        kept: Vector = np.exp(-time * self.gain)
         return kept
 
     def update(self) -> None:
