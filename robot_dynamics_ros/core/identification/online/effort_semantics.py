@@ -85,6 +85,9 @@ ENOUGH = 3.0
 LONG_ENOUGH = 20.0
 """Motion after which what has not shown yet will not show: it is learnt then [s]."""
 
+SOON_ENOUGH = 6.0
+"""The same where a description judges, which tells less [s]."""
+
 SLOWEST = 0.1
 """A joint that turns no faster does not count as moving [rad/s | m/s]."""
 
@@ -332,10 +335,12 @@ class EffortSemantics:
 
     def _know(self, dead: NDArray[np.bool_]) -> None:
         """Remember of which joints the efforts are known, and whether their time is."""
-        long_ago = self.moved > LONG_ENOUGH
+        long_ago = self.moved > (LONG_ENOUGH if self._is_identified else SOON_ENOUGH)
         for j, verdict in enumerate(self.verdicts):
+            # The scale of efforts is nothing that a description could judge.
             is_right = _is_right(verdict) or (
-                verdict.meaning == CANNOT_TELL and verdict.sign == 'as the model'
+                verdict.sign == 'as the model'
+                and (verdict.meaning == CANNOT_TELL or not self._is_identified)
             )
             self.known[j] |= not dead[j] and (is_right or bool(long_ago[j]))
             if is_right and not dead[j]:
@@ -343,7 +348,8 @@ class EffortSemantics:
         if self.delay is not None and abs(self.delay.value) < LATE:
             self.timely_until = self.moved
         self._is_torque |= any(_is_right(v) for v in self.verdicts) or bool(long_ago.any())
-        self._is_timed |= self.delay is not None or bool(long_ago.any())
+        is_timed = self.delay is not None or bool(long_ago.any())
+        self._is_timed |= is_timed or not self._is_identified
 
     def _tell(
         self, verdicts: Sequence[JointVerdict], dead: NDArray[np.bool_], is_open: bool
@@ -362,7 +368,7 @@ class EffortSemantics:
             if not self._is_identified or is_open:
                 found[kind] = []
             found[kind] = [name for name in found[kind] if name not in found['inverted']]
-        if self.delay and abs(self.delay.value) > LATE and not any(found.values()):
+        if self._is_untimely(LATE) and not any(found.values()):
             found['late'] = list(names)
         seen = {}
         for kind, joints in found.items():
@@ -372,7 +378,7 @@ class EffortSemantics:
         for fault in self.faults:
             # What was told stays until it is known to be right: not to see it is not enough.
             timed = fault.kind == 'late' and (
-                self.delay is None or abs(self.delay.value) > NO_LONGER_LATE
+                self.delay is None or self._is_untimely(NO_LONGER_LATE)
             )
             now = other | {name for kind in found for name in found[kind] if kind != fault.kind}
             still = tuple(joint for joint in fault.joints if joint not in now)
@@ -385,6 +391,19 @@ class EffortSemantics:
             for kind, (joints, times) in seen.items()
             if times >= TURNS
         )
+
+    def _is_untimely(self, limit: float) -> bool:
+        """
+        Tell whether efforts are later or earlier than a limit.
+
+        Against a description they are never too early: that is how the rotor inertia looks that
+        it lacks.
+
+        """
+        if self.delay is None:
+            return False
+        late = self.delay.value
+        return late > limit or (self._is_identified and late < -limit)
 
 
 def _is_undecided(verdict: JointVerdict) -> bool:
