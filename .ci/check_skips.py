@@ -42,7 +42,7 @@ def main(path: str) -> int:
         if not any(reason in message for reason in ALLOWED):
             wrong += 1
             print(f'skipped: {case.get("classname")}.{case.get("name")}: {message}')
-    if not any(root.iter('testcase')):
+    if root.find('.//testcase') is None:  # an element without children is false
         print('no test was run')
         return 1
     return int(wrong > 0)
