@@ -48,6 +48,7 @@ from robot_dynamics_ros.core.identification.online.friction_terms import (
 from robot_dynamics_ros.core.identification.online.online_identification import OnlineReport
 from robot_dynamics_ros.core.identification.online.online_result import online_result
 from robot_dynamics_ros.core.model.payload import Payload
+from robot_dynamics_ros.report.atomic import is_filled_directory
 from robot_dynamics_ros.report.online_results import write_online_results
 from robot_dynamics_ros.ros.cdr import read_command
 from robot_dynamics_ros.ros.conversions import message_from_payload, time_from_seconds
@@ -231,7 +232,7 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         if self.running.semantics.faults or not self.running.is_friction_known:
             reason = self.running.refusal or 'the joints have not moved long enough'
             raise OutputError(f'not written: {reason}')
-        if not may_replace and folder.is_dir() and any(folder.iterdir()):
+        if not may_replace and is_filled_directory(folder):
             raise OutputError(
                 f'output_directory {folder} has something in it: name another one, or set '
                 'overwrite to true'
@@ -335,10 +336,11 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
     def _publish_payload(self) -> None:
         """Say what the arm carries, again and again, once it is known."""
         running = self.running
-        is_stale = self.buffer.age(time.monotonic()) > self.parameters.state_timeout
         if running.semantics.faults:
             self._withdraw_payload()
-        if running.watch is None or running.semantics.faults or is_stale:
+            return
+        is_stale = self.buffer.age(time.monotonic()) > self.parameters.state_timeout
+        if running.watch is None or is_stale:
             return
         # While a change is being explained, or somebody leans on the arm, it carries what it did,
         # but not for ever.

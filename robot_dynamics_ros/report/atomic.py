@@ -173,8 +173,13 @@ def refuse_filled_directory(path: str | Path, *, overwrite: bool = False) -> Non
     path = Path(path)
     if path.exists() and not path.is_dir():
         raise OutputError(f'{path} is a file, expected a folder')
-    if path.is_dir() and any(path.iterdir()):
+    if is_filled_directory(path):
         refuse_existing(path, overwrite=overwrite)
+
+
+def is_filled_directory(path: Path) -> bool:
+    """Return whether a path is a folder with something in it."""
+    return path.is_dir() and any(path.iterdir())
 
 
 def _replace_entries(new: Path, old: Path, scratch: Path) -> None:

@@ -26,7 +26,7 @@ a command compensates the friction of the unloaded joint.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
-from robot_dynamics_ros.core.friction.friction_file import read_friction_file
+from robot_dynamics_ros.core.friction.friction_file import JointFriction, read_friction_file
 from robot_dynamics_ros.core.friction.friction_values import (
     DEFAULT_SMOOTHING_VELOCITY,
     friction_per_joint,
@@ -128,14 +128,29 @@ class FrictionModel:
             If the file cannot be read or a value is refused; one line with file, joint and key.
 
         """
-        joints = read_friction_file(path, joint_names)
+        return cls.from_joints(dict(zip(joint_names, read_friction_file(path, joint_names))))
+
+    @classmethod
+    def from_joints(cls, joints: Mapping[str, JointFriction]) -> FrictionModel:
+        """
+        Return the friction of joints as friction files state it, in the order given.
+
+        What a file says beside viscous and Coulomb friction is no part of this law.
+
+        Raises
+        ------
+        ConfigurationError
+            If a value is refused, with the name of the joint.
+
+        """
+        values = joints.values()
         return cls(
-            tuple(joint_names),
-            np.array([joint.viscous for joint in joints]),
-            np.array([joint.coulomb_positive for joint in joints]),
-            np.array([joint.coulomb_negative for joint in joints]),
-            np.array([joint.smoothing_velocity for joint in joints]),
-            np.array([joint.backward_viscous for joint in joints]),
+            tuple(joints),
+            np.array([joint.viscous for joint in values]),
+            np.array([joint.coulomb_positive for joint in values]),
+            np.array([joint.coulomb_negative for joint in values]),
+            np.array([joint.smoothing_velocity for joint in values]),
+            np.array([joint.backward_viscous for joint in values]),
         )
 
     def torque(self, v: Vector) -> Vector:

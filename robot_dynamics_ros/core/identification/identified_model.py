@@ -90,15 +90,7 @@ class IdentifiedModel:
     @property
     def friction_model(self) -> FrictionModel:
         """Return the friction as the nodes compute it from the friction file."""
-        joints = self.joint_friction.values()
-        return FrictionModel(
-            tuple(self.joint_friction),
-            np.array([joint.viscous for joint in joints]),
-            np.array([joint.coulomb_positive for joint in joints]),
-            np.array([joint.coulomb_negative for joint in joints]),
-            np.array([joint.smoothing_velocity for joint in joints]),
-            np.array([joint.backward_viscous for joint in joints]),
-        )
+        return FrictionModel.from_joints(self.joint_friction)
 
 
 def identified_robot(model: IdentificationModel, parameters: Vector) -> RobotModel:

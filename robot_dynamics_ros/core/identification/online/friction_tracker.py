@@ -234,6 +234,8 @@ class FrictionTracker:
 
     def static_deviation(self, row: OnlineRow) -> Vector:
         """Return the standard deviation of what a row owes to levels at rest, shape (nv,)."""
+        if self._velocities is None:
+            return np.zeros(len(self.fits))
         return np.array([
             0.0 if fit.grid is None else fit.grid.unsure(row.stribeck[j])
             for j, fit in enumerate(self.fits)
@@ -326,16 +328,7 @@ class FrictionTracker:
     @property
     def friction_model(self) -> FrictionModel:
         """Return the friction for commands."""
-        joints = self.joint_friction
-        values = list(joints.values())
-        return FrictionModel(
-            tuple(joints),
-            np.array([joint.viscous for joint in values]),
-            np.array([joint.coulomb_positive for joint in values]),
-            np.array([joint.coulomb_negative for joint in values]),
-            np.array([joint.smoothing_velocity for joint in values]),
-            np.array([joint.backward_viscous for joint in values]),
-        )
+        return FrictionModel.from_joints(self.joint_friction)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return what makes up the tracker, as arrays."""

@@ -39,7 +39,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_dynamics_ros.core.arrays import as_finite, Vector
+from robot_dynamics_ros.core.arrays import as_finite, Matrix, Vector
 from robot_dynamics_ros.core.exceptions import RobotDynamicsError
 from robot_dynamics_ros.core.identification.identified_model import identified_robot
 from robot_dynamics_ros.core.identification.offline_result import OfflineResult
@@ -51,7 +51,6 @@ from robot_dynamics_ros.core.identification.online.effort_semantics import (
     MAY_BE_PAYLOAD,
 )
 from robot_dynamics_ros.core.identification.online.fault_recovery import FaultRecovery
-from robot_dynamics_ros.core.identification.online.friction_tracker import FrictionTracker
 from robot_dynamics_ros.core.identification.online.model_health import HealthMonitor, ModelHealth
 from robot_dynamics_ros.core.identification.online.online_identification import (
     OnlineIdentification,
@@ -127,37 +126,37 @@ class RunningModel:
         settings: OnlineSettings,
         stated: Payload | None = None,
     ) -> None:
-        self._start, self._settings, self._given = start, settings, stated
+        found = start if isinstance(start, OfflineResult) else None
+        begun = start_of_result(start) if isinstance(start, OfflineResult) else start
+        model = begun.model
+        self._frame = frame = settings.payload_frame or model.robot.body_names[-1]
+        self._begun, self._given, self._is_open = begun, stated, found is None
+        self._settings = replace(settings, payload_frame=frame)
+        # How unsure the arm is, where a payload is looked for.
+        self._unsure: Matrix | None = None
+        if found is not None and settings.payload_frame:
+            self._unsure = parameter_uncertainty(model, found.parameters) + begun.covariance
+        # Efforts are judged by the arm that was identified; by its scale only if one was.
+        self._arm = model.robot if found is None else identified_robot(model, found.parameters)
+        self._columns = ChangeColumns(model, begun.base, frame, settings.cutoff)
+        self._stated = None if stated is None else ten_parameters(stated.spatial_inertia())
         self._build()
         self._recovery = FaultRecovery(self)
 
     def _build(self) -> None:
         """Make all parts as they are at the start."""
-        start, settings, stated = self._start, self._settings, self._given
-        found = start if isinstance(start, OfflineResult) else None
-        begun = start_of_result(start) if isinstance(start, OfflineResult) else start
+        begun, stated, settings = self._begun, self._given, self._settings
         model = begun.model
-        frame = settings.payload_frame or model.robot.body_names[-1]
         self.watch = None
-        if found is not None and settings.payload_frame:
-            unsure = parameter_uncertainty(model, found.parameters) + begun.covariance
+        if self._unsure is not None:
             self.watch = PayloadWatch(
-                model, begun.base, unsure, frame, settings.cutoff, stated
-            )  # fmt: skip
-        # Efforts are judged by the arm that was identified; by its scale only if one was.
-        known = model.robot if found is None else identified_robot(model, found.parameters)
-        self.semantics = EffortSemantics(known, settings.cutoff, found is not None)
+                model, begun.base, self._unsure, self._frame, settings.cutoff, stated
+            )
+        self.semantics = EffortSemantics(self._arm, settings.cutoff, not self._is_open)
         self.semantics.carry(stated)
-        self._monitor = HealthMonitor(
-            model.robot.v_names,
-            begun.spread,
-            ChangeColumns(model, begun.base, frame, settings.cutoff),
-        )
-        chosen = replace(settings, payload_frame=frame)
-        self.online = OnlineIdentification(begun, chosen, _Explainer(self))
+        self._monitor = HealthMonitor(model.robot.v_names, begun.spread, self._columns)
+        self.online = OnlineIdentification(begun, settings, _Explainer(self))
         self.changes: deque[Change] = deque(maxlen=KEPT_CHANGES)
-        self._is_open = found is None
-        self._stated = None if stated is None else ten_parameters(stated.spatial_inertia())
         self._carried: Payload | None = stated
         self._settled_at: float | None = None
         self._adopted = 0
@@ -375,7 +374,7 @@ class RunningModel:
                     'adopted/covariance', adopted.get('covariance', ()), (rank, rank)
                 ),
             )
-            self.online.friction = self._tracker(begun)
+            self.online.friction = self.online.friction_tracker(begun)
             self.online.friction.restore(part_of(state, 'friction/'))
         self._adopted = int(count[0])
         if self.watch is not None:
@@ -392,10 +391,7 @@ class RunningModel:
             return
         self._adopted += 1
         begun = replace(self.online.start, base=base.estimate, covariance=base.covariance)
-        self.online.friction = self._tracker(begun)
-
-    def _tracker(self, begun: OnlineStart) -> FrictionTracker:
-        return self.online.friction_tracker(begun)
+        self.online.friction = self.online.friction_tracker(begun)
 
 
 class _Explainer:

@@ -286,10 +286,7 @@ def square_root_update_kernel(
     image: Vector,
 ) -> None:
     """Forget along a row, and turn it into the triangle; `row` and `image` are for work."""
-    size = len(image)
-    for i in range(size):
-        row[i] = columns[i] * widest[i] / deviation
-    row[size] = value / deviation
+    _weigh(columns, widest, value, deviation, row)
     if forgetting < 1.0:
         kept = _kept_part(root, row, image, forgetting)
         if kept < 1.0:
@@ -309,13 +306,10 @@ def fading_update_kernel(
     estimate: Vector,
 ) -> None:
     """Let all information fade towards the unit matrix around the estimate; take in a row."""
-    size = len(estimate)
     if forgetting < 1.0:
         back_substitute(root, estimate)
         fade(root, row, estimate, forgetting)
-    for i in range(size):
-        row[i] = columns[i] * widest[i] / deviation
-    row[size] = value / deviation
+    _weigh(columns, widest, value, deviation, row)
     rotate_in(root, row, 0)
 
 
@@ -338,6 +332,15 @@ def images_kernel(root: Matrix, widest: Vector, rows: Matrix, images: Matrix) ->
             known = images[j, i]
             if known != 0.0:
                 _subtract(images[j, i + 1 :], root[i, i + 1 : size], known)
+
+
+@inner
+def _weigh(columns: Vector, widest: Vector, value: float, deviation: float, row: Vector) -> None:
+    """Write an equation in units of its deviation, for parameters in units of the widest."""
+    size = len(columns)
+    for i in range(size):
+        row[i] = columns[i] * widest[i] / deviation
+    row[size] = value / deviation
 
 
 @inner
