@@ -192,7 +192,7 @@ def wrench_table(seconds: float) -> None:
         rows = []
         for stamp, q, v, tau in zip(log.stamp, log.q, log.v, log.tau):
             observer.step(stamp, q, v, tau)
-            late.follow(q, observer.kept)
+            late.follow(q, observer.kept(balance.dt))
             if stamp > 2.0 and observer.half_width.max() < 0.05:
                 errors = [
                     np.linalg.norm((f - WRENCH).reshape(2, 3), axis=1)
