@@ -208,6 +208,8 @@ def base_parameters(
     lengths = np.linalg.norm(regressor, axis=0)
     present = np.flatnonzero(lengths > tolerance * lengths.max(initial=0.0))
     scaled = regressor[:, present] / lengths[present]
+    if len(scaled) > len(present) > 0:
+        scaled = np.linalg.qr(scaled, mode='r')  # it has the same combinations, in fewer rows
     leading = _independent_columns(scaled, tolerance)
     projection = np.zeros((len(leading), count))
     condition = 1.0
@@ -291,8 +293,7 @@ def _independent_columns(scaled: Matrix, tolerance: float) -> Any:
     diagonal, pivots = qr(scaled, mode='r', pivoting=True)
     sizes = np.abs(np.diag(diagonal))
     rank = int(np.count_nonzero(sizes > tolerance * sizes[0]))
-    triangle: Matrix = np.asarray(np.linalg.qr(scaled, mode='r'))
-    chosen = _first_independent(triangle, tolerance)
+    chosen = _first_independent(scaled, tolerance)
     return np.array(chosen) if len(chosen) == rank else np.sort(pivots[:rank])
 
 
