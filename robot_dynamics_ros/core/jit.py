@@ -25,22 +25,32 @@ kept code is still good, so the folder's name carries a digest of the sources th
 call: those of its own folder, and of the folders with kernels that it imports. A change there
 makes a new folder.
 
+Several nodes that start on a new machine need the same kernels: each kernel is compiled by one
+process, and the others wait for what it writes.
+
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+import fcntl
 from functools import cache
 import hashlib
 import os
 from pathlib import Path
 import re
 import tempfile
+import time
 from typing import Any, cast, TypeVar
 
 import numba
+from numba.core.compiler_lock import global_compiler_lock
 
 _FOLDERS_WITH_KERNELS = {'dynamics', 'friction', 'drive', 'contact', 'simulation'}
+
+LONGEST_WAIT = 600.0
+"""For a kernel that another process compiles [s]; after it, it is compiled here as well."""
 
 _config: Any = numba.config
 _typeof: Any = numba.typeof
@@ -87,11 +97,47 @@ def allocating_kernel(function: _F) -> _F:
 
 def _kept(function: _F, options: dict[str, Any]) -> _F:
     previous = _config.CACHE_DIR
-    _config.CACHE_DIR = str(cache_directory(Path(function.__code__.co_filename).parent))
+    folder = cache_directory(Path(function.__code__.co_filename).parent)
+    _config.CACHE_DIR = str(folder)
     try:
-        return cast(_F, _njit(cache=True, **options)(function))
+        kept = _njit(cache=True, **options)(function)
     finally:
         _config.CACHE_DIR = previous
+    if hasattr(kept, 'compile'):  # not where compilation is disabled
+        kept.compile = _by_one_process(kept.compile, folder / f'{function.__qualname__}.lock')
+    return cast(_F, kept)
+
+
+def _by_one_process(compile_here: Callable[[Any], Any], lock: Path) -> Callable[[Any], Any]:
+    """Return a method that compiles or loads while no other process compiles this kernel."""
+
+    def compile_alone(signature: Any) -> Any:
+        # The lock of the threads comes first, as within the compiler: so no two can cross.
+        with global_compiler_lock, _locked(lock):
+            return compile_here(signature)
+
+    return compile_alone
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock among processes; it ends with the process. Without locks, go on without."""
+    try:
+        file = open(path, 'w')
+    except OSError:
+        yield
+        return
+    with file:
+        end = time.monotonic() + LONGEST_WAIT
+        while time.monotonic() < end:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(0.02)  # not in the kernel, so that a signal is heard
+            except OSError:  # a file system without locks
+                break
+        yield
 
 
 def inner(function: _F) -> _F:

@@ -46,6 +46,7 @@ COMMANDS = {
     'energy': 'show how well each integrator keeps the energy of a free motion',
     'simulate': 'simulate a robot under a control law, with contact, friction, drives and sensors',
     'excite': 'make a motion for the identification of the dynamic parameters',
+    'compile': 'compile every kernel, ahead of the first start of a node',
     'demo': 'drive a simulated ES5 along a trajectory on model torques',
 }
 

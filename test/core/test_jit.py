@@ -92,6 +92,50 @@ def test_source_of_a_called_function_decides_on_the_folder(tmp_path: Path) -> No
     assert folders[0] != folders[1]
 
 
+KERNEL = '''
+import sys, time
+from pathlib import Path
+from robot_dynamics_ros.core.jit import kernel
+
+@kernel
+def total(x):
+    result = 0.0
+    for i in range(len(x)):
+        result += x[i]
+    return result
+
+import numpy as np
+folder = Path(sys.argv[1])
+(folder / f'ready_{sys.argv[2]}').touch()
+while len(list(folder.glob('ready_*'))) < 3:  # so that all of them need it at once
+    time.sleep(0.001)
+assert total(np.ones(3)) == 3.0
+print(sum(total.stats.cache_misses.values()), sum(total.stats.cache_hits.values()))
+'''
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason='nothing is compiled')
+def test_processes_that_need_a_kernel_at_once_compile_it_once(tmp_path: Path) -> None:
+    script = tmp_path / 'one_kernel.py'
+    script.write_text(KERNEL)
+    environment = {
+        **os.environ,
+        'PYTHONPATH': os.pathsep.join(sys.path),
+        'NUMBA_CACHE_DIR': str(tmp_path / 'kept'),
+    }
+    processes = [
+        subprocess.Popen(
+            [sys.executable, str(script), str(tmp_path), str(k)],
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for k in range(3)
+    ]
+    answers = sorted(process.communicate(timeout=120)[0].strip() for process in processes)
+    assert answers == ['0 1', '0 1', '1 0']  # misses and hits of the kept code
+
+
 def test_folders_whose_kernels_are_called_are_known() -> None:
     """A kernel that was kept must not outlive a change of one that it calls."""
     core = Path(jit.__file__).parent
