@@ -294,7 +294,7 @@ def test_abort_brings_a_simulated_arm_under_model_torques_to_rest(
         trajectory_file=str(tmp_path / 'excitation.yaml'),
         output_topic='inverse_dynamics_node/reference',
         state_timeout=1.0,
-        tolerance=0.5,
+        tolerance=2.0,  # a machine that stands still for a moment is no fault here
         autostart=True,
     )
     assert graph.spin_until(lambda: node.is_active and node.buffer.is_complete)
