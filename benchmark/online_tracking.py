@@ -74,8 +74,8 @@ from robot_dynamics_ros.core.identification.online.friction_tracker import MEMOR
 from robot_dynamics_ros.core.identification.online.online_identification import (  # noqa: E402
     OnlineIdentification,
     OnlineReport,
-    OnlineSettings,
 )
+from robot_dynamics_ros.core.identification.online.online_settings import OnlineSettings  # noqa: E402
 from robot_dynamics_ros.core.identification.online.online_start import (  # noqa: E402
     OnlineStart,
     start_of_description,

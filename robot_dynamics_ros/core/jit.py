@@ -41,7 +41,7 @@ import os
 from pathlib import Path
 import re
 import tempfile
-import time
+import threading
 from typing import Any, cast, TypeVar
 
 import numba
@@ -51,6 +51,9 @@ _FOLDERS_WITH_KERNELS = {'dynamics', 'friction', 'drive', 'contact', 'simulation
 
 LONGEST_WAIT = 600.0
 """For a kernel that another process compiles [s]; after it, it is compiled here as well."""
+
+PAUSE = 0.02
+"""From one look at the other process to the next [s]."""
 
 _config: Any = numba.config
 _typeof: Any = numba.typeof
@@ -128,13 +131,12 @@ def _locked(path: Path) -> Iterator[None]:
         yield
         return
     with file:
-        end = time.monotonic() + LONGEST_WAIT
-        while time.monotonic() < end:
+        for _ in range(round(LONGEST_WAIT / PAUSE)):
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                time.sleep(0.02)  # not in the kernel, so that a signal is heard
+                threading.Event().wait(PAUSE)  # not within flock, so that a signal is heard
             except OSError:  # a file system without locks
                 break
         yield

@@ -30,7 +30,6 @@ import time
 from typing import Any
 
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import InertiaStamped
 import numpy as np
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
@@ -51,15 +50,17 @@ from robot_dynamics_ros.core.model.payload import Payload
 from robot_dynamics_ros.report.atomic import is_filled_directory
 from robot_dynamics_ros.report.online_results import write_online_results
 from robot_dynamics_ros.ros.cdr import read_command
-from robot_dynamics_ros.ros.conversions import message_from_payload, time_from_seconds
+from robot_dynamics_ros.ros.conversions import time_from_seconds
 from robot_dynamics_ros.ros.diagnostics import Changes, Level, Report
 from robot_dynamics_ros.ros.estimate_messages import joint_efforts, named_values
 from robot_dynamics_ros.ros.external_contact import ExternalContact
+from robot_dynamics_ros.ros.health_report import health_report
 from robot_dynamics_ros.ros.identification_services import IdentificationServices
 from robot_dynamics_ros.ros.identification_setup import identification_setup, output_folder
 from robot_dynamics_ros.ros.node_parameters import IdentificationParameters
+from robot_dynamics_ros.ros.payload_output import PayloadOutput
 from robot_dynamics_ros.ros.publisher_report import publishers_of
-from robot_dynamics_ros.ros.qos import COMMAND_IN, LATCHED, STATE_IN, TORQUES
+from robot_dynamics_ros.ros.qos import COMMAND_IN, STATE_IN, TORQUES
 from robot_dynamics_ros.ros.robot_node import RobotNode
 from robot_dynamics_ros.ros.robot_source import (
     continuous_joints,
@@ -74,9 +75,6 @@ from robot_dynamics_ros.ros.timers import steady_timer
 from robot_dynamics_ros.ros.torque_publishers import COMMAND_TOPIC
 from robot_dynamics_ros.ros.torque_report import state_report
 from robot_dynamics_ros.ros.torque_settings import in_model_order, stated_effort
-
-PAYLOAD_HOLD = 3.0
-"""Time for which a payload is repeated while it is not known whether it has changed [s]."""
 
 
 class IdentificationNode(RobotNode[IdentificationParameters]):
@@ -108,8 +106,6 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         signs = in_model_order(parameters, model, parameters.effort_signs)
         self._signs = np.array(signs or np.ones(model.nv))
         self._last: OnlineReport | None = None
-        self._payload: Payload | None = None
-        self._payload_known_at = -inf
         self._resets = StampResets()
         self._rows, self._counts = 0, Changes()
         self._reader = JointStateReader()
@@ -146,7 +142,7 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
             name: self.create_publisher(JointState, f'~/{name}', TORQUES)
             for name in ('friction', 'parameters', 'residual')
         }
-        self._payload_output = self.create_publisher(InertiaStamped, '~/payload', LATCHED)
+        self._payload_output = PayloadOutput(self)
         self._switches = IdentificationServices(self)
         self._timers_of_node = [
             steady_timer(self, 1.0 / parameters.publish_rate, self._publish_friction),
@@ -163,14 +159,14 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
             self.destroy_subscription(subscription)
         for publisher in self._outputs.values():
             self.destroy_publisher(publisher)
-        self.destroy_publisher(self._payload_output)
+        self._payload_output.destroy()
         self._contact.destroy()
         self._switches.destroy()
 
     def deactivate(self) -> None:
         """Keep what was learnt; withdraw it, since it is no longer kept up to date."""
         self._outputs['friction'].publish(JointState())
-        self._withdraw_payload()
+        self._payload_output.withdraw()
         self._keep_state()
 
     def prepare_change(self, parameters: IdentificationParameters) -> Callable[[], None]:
@@ -266,7 +262,7 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
             return
         if self._resets.take():
             self.running.forget_motion()
-        if self.buffer.age(now) > self.parameters.state_timeout:
+        if self._is_stale:
             return  # of a joint that is silent
         effort = self._measured()
         if effort is None or not self.buffer.is_complete:
@@ -337,37 +333,16 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         """Say what the arm carries, again and again, once it is known."""
         running = self.running
         if running.semantics.faults:
-            self._withdraw_payload()
-            return
-        is_stale = self.buffer.age(time.monotonic()) > self.parameters.state_timeout
-        if running.watch is None or is_stale:
-            return
-        # While a change is being explained, or somebody leans on the arm, it carries what it did,
-        # but not for ever.
-        if running.is_payload_known:
-            self._payload = running.payload or Payload(0.0, self.parameters.payload_frame)
-            self._payload_known_at = time.monotonic()
-        if self._payload_doubt > PAYLOAD_HOLD:
-            self._withdraw_payload()
-        if self._payload is None:
-            return
-        message = message_from_payload(self._payload)
-        message.header.stamp = self._now()
-        self._payload_output.publish(message)
-
-    def _withdraw_payload(self) -> None:
-        """Let nobody who comes later hear of a payload that is no longer kept up to date."""
-        if self._payload is None:
-            return
-        self._payload = None
-        # A latched message lives as long as its publisher.
-        self.destroy_publisher(self._payload_output)
-        self._payload_output = self.create_publisher(InertiaStamped, '~/payload', LATCHED)
+            self._payload_output.withdraw()
+        elif running.watch is not None and not self._is_stale:
+            payload = None
+            if running.is_payload_known:
+                payload = running.payload or Payload(0.0, self.parameters.payload_frame)
+            self._payload_output.tell(payload)
 
     @property
-    def _payload_doubt(self) -> float:
-        """Return the time since it was last known what the arm carries [s]."""
-        return time.monotonic() - self._payload_known_at
+    def _is_stale(self) -> bool:
+        return self.buffer.age(time.monotonic()) > self.parameters.state_timeout
 
     def _now(self) -> Time:
         return self.get_clock().now().to_msg()
@@ -391,8 +366,8 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         slow = motion.slowness
         if slow:
             return Report(Level.ERROR, f'nothing is learnt: {slow}', values)
-        if PAYLOAD_HOLD < self._payload_doubt < inf:
-            values['payload'] = f'not repeated: not known for {self._payload_doubt:.0f} s'
+        if self._payload_output.silence:
+            values['payload'] = self._payload_output.silence
         if self._last is None:
             return Report(Level.WARN, 'no equation yet: the filters have to settle', values)
         for name, state, changes in zip(
@@ -410,20 +385,7 @@ class IdentificationNode(RobotNode[IdentificationParameters]):
         return Report(Level.OK if is_calm else Level.WARN, refusal or 'learning', values)
 
     def _report_health(self) -> Report:
-        health = self.running.health()
-        values: dict[str, Any] = {}
-        if self._offline_error is not None:
-            values['relative error offline'] = self._offline_error
-        for joint in health.joints:
-            values[f'{joint.joint} residual rms [N m | N]'] = joint.rms
-            values[f'{joint.joint} over normal'] = joint.ratio
-            if joint.cause:
-                values[f'{joint.joint} likely cause'] = joint.cause
-        level = {'ok': Level.OK, 'watch': Level.WARN, 'alarm': Level.ERROR}[health.level]
-        if self._warning:
-            level, said = max(level, Level.WARN), f'{health.sentence}; {self._warning}'
-            return Report(level, said, values)
-        return Report(level, health.sentence, values)
+        return health_report(self.running.health(), self._offline_error, self._warning)
 
     def _report_states(self) -> Report:
         silent = self.buffer.silent_joints(time.monotonic(), self.parameters.state_timeout)

@@ -29,8 +29,8 @@ from robot_dynamics_ros.core.identification.offline_result import (
     OfflineResult,
     read_offline_result,
 )
-from robot_dynamics_ros.core.identification.online.online_identification import OnlineSettings
 from robot_dynamics_ros.core.identification.online.online_result import PRIOR_WEIGHT
+from robot_dynamics_ros.core.identification.online.online_settings import OnlineSettings
 from robot_dynamics_ros.core.identification.online.online_start import (
     OnlineStart,
     start_of_description,

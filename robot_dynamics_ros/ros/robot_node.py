@@ -85,8 +85,8 @@ class RobotNode(ManagedNode[ParametersT], Generic[ParametersT]):
             )
         if not has_compiled_kernels():
             self.get_logger().info(
-                'first start of this version on this machine: compiling, for a minute or two '
-                '(`robot_dynamics compile` does it beforehand)'
+                'first start of this version on this machine: compiling, for a minute or two; '
+                'robot_dynamics compile does it beforehand'
             )
         self.model = load_robot(parameters, self.description, floating_base=self.has_floating_base)
         self.diagnostics.hardware_id = self.model.name

@@ -119,9 +119,7 @@ def _external_torque(model: RobotModel, zero: Vector) -> None:
 def _identification(model: RobotModel, zero: Vector) -> None:
     from robot_dynamics_ros.core.identification.identification_model import identification_model
     from robot_dynamics_ros.core.identification.joint_columns import ModelStructure
-    from robot_dynamics_ros.core.identification.online.online_identification import (
-        OnlineSettings,
-    )
+    from robot_dynamics_ros.core.identification.online.online_settings import OnlineSettings
     from robot_dynamics_ros.core.identification.online.online_start import start_of_description
     from robot_dynamics_ros.core.identification.online.running_model import RunningModel
     from robot_dynamics_ros.core.identification.online.square_root_rls import SquareRootRls

@@ -92,7 +92,7 @@ def test_source_of_a_called_function_decides_on_the_folder(tmp_path: Path) -> No
     assert folders[0] != folders[1]
 
 
-KERNEL = '''
+KERNEL = """
 import sys, time
 from pathlib import Path
 from robot_dynamics_ros.core.jit import kernel
@@ -111,7 +111,7 @@ while len(list(folder.glob('ready_*'))) < 3:  # so that all of them need it at o
     time.sleep(0.001)
 assert total(np.ones(3)) == 3.0
 print(sum(total.stats.cache_misses.values()), sum(total.stats.cache_hits.values()))
-'''
+"""
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason='nothing is compiled')

@@ -36,8 +36,8 @@ from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.identification.offline_result import read_offline_result
 from robot_dynamics_ros.core.identification.online.excitation_gate import RowState
 from robot_dynamics_ros.core.model.urdf import load_urdf
-from robot_dynamics_ros.nodes import identification_node
 from robot_dynamics_ros.nodes.identification_node import IdentificationNode
+from robot_dynamics_ros.ros import payload_output
 from robot_dynamics_ros.ros.external_contact import HELD
 from robot_dynamics_ros.ros.qos import LATCHED
 from robot_dynamics_ros.tools.cli import main
@@ -331,7 +331,7 @@ def test_bad_states_are_dropped_and_the_node_lives(
 def test_payload_in_doubt_is_repeated_for_a_short_time_only(
     graph: Graph, urdf: Path, log: SimulatedLog, report: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(identification_node, 'PAYLOAD_HOLD', 0.5)
+    monkeypatch.setattr(payload_output, 'HOLD', 0.5)
     bench = Bench(graph, urdf, offline_report=str(report), payload__frame='l2', state_timeout=60.0)
     payload = graph.collect(InertiaStamped, f'{NODE}/payload', LATCHED)
     bench.play(log, 12.0)

@@ -29,7 +29,7 @@ from robot_dynamics_ros.core.identification.identification import (
     IdentificationOptions,
     identify,
 )
-from robot_dynamics_ros.core.identification.online.online_identification import OnlineSettings
+from robot_dynamics_ros.core.identification.online.online_settings import OnlineSettings
 from robot_dynamics_ros.core.identification.online.online_start import start_of_description
 from robot_dynamics_ros.core.identification.online.running_model import RunningModel
 from robot_dynamics_ros.core.model.urdf import load_urdf

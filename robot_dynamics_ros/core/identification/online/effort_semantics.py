@@ -42,14 +42,19 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.dynamics import generalized_gravity, rnea
+from robot_dynamics_ros.core.identification.online.effort_faults import (
+    EffortFault,
+    EffortFaults,
+    is_right,
+    LATE,
+)
 from robot_dynamics_ros.core.identification.online.effort_sums import (
     COUNT,
     dead_efforts,
@@ -59,7 +64,6 @@ from robot_dynamics_ros.core.identification.online.effort_sums import (
     model_share,
 )
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow
-from robot_dynamics_ros.core.log_health.effort_meaning import WAY_OUT
 from robot_dynamics_ros.core.log_health.effort_verdict import (
     CANNOT_TELL,
     joint_verdict,
@@ -91,15 +95,6 @@ SOON_ENOUGH = 6.0
 SLOWEST = 0.1
 """A joint that turns no faster does not count as moving [rad/s | m/s]."""
 
-LATE = 0.018
-"""Efforts may be so late or early, beyond the delay that is taken into account [s]."""
-
-NO_LONGER_LATE = 0.01
-"""Efforts that were late are not when they are less late than this [s]."""
-
-TURNS = 3
-"""How many times in a row a fault must be seen to be told."""
-
 PERIOD = 0.5
 """Time from one verdict to the next [s]."""
 
@@ -114,30 +109,6 @@ UNEXPLAINED = 0.1
 
 MIXED = 0.25
 """Where gains leave more than this part of what the model leaves, there were several kinds."""
-
-MAY_BE_PAYLOAD = ('without gravity', 'current or scaled')
-"""Faults of efforts that an unknown payload looks like."""
-
-
-@dataclass(frozen=True, eq=False)
-class EffortFault:
-    """
-    What is wrong with the efforts.
-
-    Attributes
-    ----------
-    kind : str
-        ``inverted``, ``current or scaled``, ``without gravity``, ``constant`` or ``late``.
-    joints : tuple of str
-        Of which joints; all of them for a delay.
-    sentence : str
-        What it is and what to do.
-
-    """
-
-    kind: str
-    joints: tuple[str, ...]
-    sentence: str
 
 
 class EffortSemantics:
@@ -156,8 +127,6 @@ class EffortSemantics:
 
     Attributes
     ----------
-    faults : tuple of EffortFault
-        What is wrong now.
     verdicts : tuple of JointVerdict
         The last ones; empty before the first.
     delay : Delay or None
@@ -191,13 +160,12 @@ class EffortSemantics:
         self._since = np.zeros(nv)
         self._sign = np.zeros(nv)
         self._judged_at = self._began = -np.inf
-        self._seen: dict[str, tuple[tuple[str, ...], int]] = {}
+        self._found = EffortFaults(self._robot.v_names, self._is_identified)
         self._is_timed = self._is_torque = False
         self.known: NDArray[np.bool_] = np.zeros(nv, dtype=bool)
         self.moved: Vector = np.zeros(nv)
         self.right_until: Vector = np.zeros(nv)
         self.timely_until: Vector = np.zeros(nv)
-        self.faults: tuple[EffortFault, ...] = ()
         self.verdicts: tuple[JointVerdict, ...] = ()
         self.delay: Delay | None = None
 
@@ -207,6 +175,11 @@ class EffortSemantics:
         return self._robot.v_names
 
     @property
+    def faults(self) -> tuple[EffortFault, ...]:
+        """Return what is wrong now."""
+        return self._found.faults
+
+    @property
     def is_known(self) -> bool:
         """Whether there was motion enough to judge any joint, and the time of the efforts."""
         return self._is_timed and self._is_torque
@@ -214,7 +187,7 @@ class EffortSemantics:
     @property
     def may_learn(self) -> bool:
         """Whether the efforts are known to be torques of the joints at the right time."""
-        return self.is_known and not self.faults and not self._seen
+        return self.is_known and not self._found.is_suspect
 
     def carry(self, payload: Payload | None) -> None:
         """
@@ -230,7 +203,7 @@ class EffortSemantics:
         self._summed = self._loaded
         for sums in self._sets:
             sums.clear()
-        self._seen = {kind: found for kind, found in self._seen.items() if found[1] >= TURNS}
+        self._found.forget_suspicions()
 
     def interrupt(self) -> None:
         """Say that rows are left out from here on: the filter begins anew with the next one."""
@@ -302,7 +275,7 @@ class EffortSemantics:
         told = [verdict for verdict in verdicts if verdict is not None]
         if len(told) == nv:
             self.verdicts = tuple(told)
-            self._tell(told, dead, is_open)
+            self._found.tell(told, dead, self.delay, is_open=is_open)
             self._know(dead)
 
     def _verdicts(
@@ -322,7 +295,7 @@ class EffortSemantics:
                 verdict = _undecided(verdict)
                 if sums is self._sets[0]:
                     sums.clear(j)
-            elif left[j] < UNEXPLAINED and not _is_right(verdict):
+            elif left[j] < UNEXPLAINED and not is_right(verdict):
                 verdict = _undecided(verdict)
             if tells[j] and not can_tell and not is_mixed:
                 # Friction always takes energy: that shows the sign where nothing else does.
@@ -338,72 +311,18 @@ class EffortSemantics:
         long_ago = self.moved > (LONG_ENOUGH if self._is_identified else SOON_ENOUGH)
         for j, verdict in enumerate(self.verdicts):
             # The scale of efforts is nothing that a description could judge.
-            is_right = _is_right(verdict) or (
+            is_known = is_right(verdict) or (
                 verdict.sign == 'as the model'
                 and (verdict.meaning == CANNOT_TELL or not self._is_identified)
             )
-            self.known[j] |= not dead[j] and (is_right or bool(long_ago[j]))
-            if is_right and not dead[j]:
+            self.known[j] |= not dead[j] and (is_known or bool(long_ago[j]))
+            if is_known and not dead[j]:
                 self.right_until[j] = self.moved[j]
         if self.delay is not None and abs(self.delay.value) < LATE:
             self.timely_until = self.moved
-        self._is_torque |= any(_is_right(v) for v in self.verdicts) or bool(long_ago.any())
+        self._is_torque |= any(is_right(v) for v in self.verdicts) or bool(long_ago.any())
         is_timed = self.delay is not None or bool(long_ago.any())
         self._is_timed |= is_timed or not self._is_identified
-
-    def _tell(
-        self, verdicts: Sequence[JointVerdict], dead: NDArray[np.bool_], is_open: bool
-    ) -> None:
-        """Keep the faults that have been seen for some time."""
-        names = self._robot.v_names
-        found = {
-            'inverted': [v.match.joint for v in verdicts if v.sign == 'inverted'],
-            'without gravity': [v.match.joint for v in verdicts if v.meaning == 'without gravity'],
-            'current or scaled': [
-                v.match.joint for v in verdicts if v.meaning == 'current or scaled'
-            ],
-            'constant': [name for name, is_dead in zip(names, dead) if is_dead],
-        }
-        for kind in MAY_BE_PAYLOAD:
-            if not self._is_identified or is_open:
-                found[kind] = []
-            found[kind] = [name for name in found[kind] if name not in found['inverted']]
-        if self._is_untimely(LATE) and not any(found.values()):
-            found['late'] = list(names)
-        seen = {}
-        for kind, joints in found.items():
-            if joints:
-                seen[kind] = tuple(joints), self._seen.get(kind, ((), 0))[1] + 1
-        other = {v.match.joint for v in verdicts if _is_right(v)}
-        for fault in self.faults:
-            # What was told stays until it is known to be right: not to see it is not enough.
-            timed = fault.kind == 'late' and (
-                self.delay is None or self._is_untimely(NO_LONGER_LATE)
-            )
-            now = other | {name for kind in found for name in found[kind] if kind != fault.kind}
-            still = tuple(joint for joint in fault.joints if joint not in now)
-            if fault.kind not in seen and (timed or (still and fault.kind != 'late')):
-                seen[fault.kind] = fault.joints if timed else still, TURNS
-        self._seen = seen
-        gains = {v.match.joint: v.gain for v in verdicts}
-        self.faults = tuple(
-            EffortFault(kind, joints, _sentence(kind, joints, gains, self.delay))
-            for kind, (joints, times) in seen.items()
-            if times >= TURNS
-        )
-
-    def _is_untimely(self, limit: float) -> bool:
-        """
-        Tell whether efforts are later or earlier than a limit.
-
-        Against a description they are never too early: that is how the rotor inertia looks that
-        it lacks.
-
-        """
-        if self.delay is None:
-            return False
-        late = self.delay.value
-        return late > limit or (self._is_identified and late < -limit)
 
 
 def _is_undecided(verdict: JointVerdict) -> bool:
@@ -412,28 +331,3 @@ def _is_undecided(verdict: JointVerdict) -> bool:
 
 def _undecided(verdict: JointVerdict) -> JointVerdict:
     return replace(verdict, sign=CANNOT_TELL, meaning=CANNOT_TELL, gain=None)
-
-
-def _is_right(verdict: JointVerdict) -> bool:
-    return verdict.meaning == 'torque' and verdict.sign == 'as the model'
-
-
-def _sentence(
-    kind: str, joints: tuple[str, ...], gains: dict[str, float | None], delay: Delay | None
-) -> str:
-    which = ', '.join(joints)
-    if kind == 'inverted':
-        return f'effort of {which} has the opposite sign: state -1 for it in effort_signs'
-    if kind == 'without gravity':
-        return f'effort of {which} has no gravity in it: {WAY_OUT}'
-    if kind == 'constant':
-        return f'effort of {which} does not change while the joint moves: it is not measured'
-    if kind == 'late':
-        late = 0.0 if delay is None else delay.value
-        word = 'late' if late > 0.0 else 'early'
-        return (
-            f'efforts are {1000.0 * abs(late):.0f} ms {word} against the positions: '
-            f'state effort_delay {late:.3f} s more'
-        )
-    factors = ', '.join(f'{joint} {gains[joint] or 0.0:.3g}' for joint in joints)
-    return f'effort is a current or scaled; torque over effort is about: {factors}'

@@ -46,7 +46,8 @@ Arrays = dict[str, NDArray[Any]]
 class _Learning(Protocol):
     """What is needed of a running model."""
 
-    semantics: EffortSemantics
+    @property
+    def semantics(self) -> EffortSemantics: ...
 
     def present_state(self) -> Arrays: ...
 

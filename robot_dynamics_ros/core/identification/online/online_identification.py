@@ -33,9 +33,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import isfinite
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,20 +44,17 @@ from robot_dynamics_ros.core.arrays import as_vector, frozen, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.consistent_fit import consistent_fit, ConsistentFit
 from robot_dynamics_ros.core.identification.online.base_tracker import BaseTracker
-from robot_dynamics_ros.core.identification.online.excitation_gate import (
-    ExcitationGate,
-    RowUse,
-    SLOWEST,
-)
-from robot_dynamics_ros.core.identification.online.friction_tracker import (
-    FrictionTracker,
-    MEMORY,
-)
+from robot_dynamics_ros.core.identification.online.excitation_gate import ExcitationGate, RowUse
+from robot_dynamics_ros.core.identification.online.friction_tracker import FrictionTracker
 from robot_dynamics_ros.core.identification.online.joint_friction_fit import FitState
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow, OnlineRows
+from robot_dynamics_ros.core.identification.online.online_settings import OnlineSettings
 from robot_dynamics_ros.core.identification.online.online_start import OnlineStart
 from robot_dynamics_ros.core.identification.online.online_state import digests, part_of
-from robot_dynamics_ros.core.identification.online.stribeck_columns import stribeck_velocities
+from robot_dynamics_ros.core.identification.online.row_explainer import (
+    ExplainedChange,
+    RowExplainer,
+)
 
 BEFORE_CONTACT = 0.2
 """Rows of this time before a contact was seen may hold it already [s]."""
@@ -67,97 +64,6 @@ LONGEST_WAIT = 10.0
 
 CATCH_UP = 0.5
 """Rows that have waited are learnt from within about this time [s]."""
-
-
-@dataclass(frozen=True)
-class OnlineSettings:
-    """
-    Choices of the user.
-
-    Attributes
-    ----------
-    cutoff : float
-        Of the rows [Hz].
-    motion_cutoff : float or None
-        Of the filter before [Hz]; None for four times the cutoff.
-    effort_delay : float
-        Efforts are stamped so much too late [s].
-    payload_frame : str or None
-        Link or joint frame that would hold a payload.
-    slowest : float
-        Slower joints are at rest [rad/s | m/s].
-    friction_memory, base_memory : float
-        Seconds of motion after which rows count for a third [s].
-    patience : float
-        How long rows wait before they are learnt from [s].
-    track_stribeck : bool
-        Whether the level at rest and the velocity over which it falls are tracked as well.
-
-    """
-
-    cutoff: float = 5.0
-    motion_cutoff: float | None = None
-    effort_delay: float = 0.0
-    payload_frame: str | None = None
-    slowest: float = SLOWEST
-    friction_memory: float = MEMORY
-    base_memory: float = 1800.0
-    patience: float = 0.5
-    track_stribeck: bool = False
-
-
-class ExplainedChange(Protocol):
-    """A change with its reason."""
-
-    @property
-    def kind(self) -> str:
-        """Return ``friction``, or anything else, which is not for the trackers here."""
-
-    @property
-    def since(self) -> float:
-        """Return the stamp from which on it is in the rows [s]."""
-
-    @property
-    def before(self) -> float | None:
-        """Return since when rows were of something else before it [s]; None if not."""
-
-
-class RowExplanation(Protocol):
-    """What an explainer says after a row."""
-
-    @property
-    def change(self) -> ExplainedChange | None:
-        """Return a change that has just been explained."""
-
-
-class RowExplainer(Protocol):
-    """Whoever looks for reasons beside friction: a payload, a contact, a fault."""
-
-    @property
-    def on_hold(self) -> bool:
-        """Whether a change is being explained, in which nothing may be learnt."""
-
-    @property
-    def known(self) -> NDArray[np.bool_]:
-        """Return the joints that may be learnt from, shape (nv,)."""
-
-    @property
-    def is_blind(self) -> bool:
-        """Whether rows of now can never be learnt from, as of a payload that is not known yet."""
-
-    def step(
-        self, row: OnlineRow, residual: Vector, deviation: Vector, use: NDArray[np.bool_]
-    ) -> RowExplanation:
-        """
-        Take in a row.
-
-        The residual is what the arm at the start, without payload, leaves of it, and the deviation
-        that of one row's error [N m | N].
-
-        """
-
-    def effort(self, row: OnlineRow) -> Vector | None:
-        """Return what it explains of the row's effort, shape (nv,) [N m | N]; None for nothing."""
 
 
 class _Waiting(NamedTuple):
@@ -253,7 +159,7 @@ class OnlineIdentification:
         self.rows = OnlineRows(
             start.model, settings.cutoff, settings.payload_frame, settings.effort_delay,
             motion_cutoff=settings.motion_cutoff,
-            stribeck_velocities=_velocities(settings),
+            stribeck_velocities=settings.stribeck_velocities,
         )  # fmt: skip
         robot = start.model.robot
         self.gate = ExcitationGate(robot.limits.effort, self.rows.memory, settings.slowest)
@@ -261,7 +167,7 @@ class OnlineIdentification:
         self.base = BaseTracker(start, settings.base_memory)
         self.is_frozen = False
         self.refused = self.learnt = 0
-        self.digests = digests(start, _row_settings(settings))
+        self.digests = digests(start, settings.of_rows)
         self._nv = robot.nv
         self._deviation = start.spread
         self._waiting: deque[_Waiting] = deque()
@@ -383,7 +289,7 @@ class OnlineIdentification:
     def friction_tracker(self, start: OnlineStart) -> FrictionTracker:
         """Return a new tracker of the friction, with the settings that are here."""
         settings = self.settings
-        return FrictionTracker(start, settings.friction_memory, _velocities(settings))
+        return FrictionTracker(start, settings.friction_memory, settings.stribeck_velocities)
 
     def _report(self, row: OnlineRow) -> OnlineReport:
         static = self.friction.static_effort(row)
@@ -451,15 +357,3 @@ class OnlineIdentification:
             self.base.step(row, self._one, known)
         if not use.any():
             self._waiting.popleft()
-
-
-def _velocities(settings: OnlineSettings) -> Vector | None:
-    return stribeck_velocities(settings.slowest or SLOWEST) if settings.track_stribeck else None
-
-
-def _row_settings(settings: OnlineSettings) -> dict[str, float | str | None]:
-    chosen = asdict(settings)
-    keys = ['cutoff', 'motion_cutoff', 'effort_delay', 'payload_frame']
-    if settings.track_stribeck:
-        keys += ['track_stribeck', 'slowest']
-    return {key: chosen[key] for key in keys}

@@ -20,7 +20,7 @@ Everything that keeps a robot's model true while it runs, as one object.
    taken back (`FaultRecovery`).
 2. `OnlineIdentification` makes rows, and follows friction and base parameters.
 3. `PayloadWatch` explains changes and follows the payload, where an identification says how well
-   the arm is known; while a change is being explained, the trackers wait.
+   the arm is known; while a change is being explained, the trackers wait (`RowReasons`).
 4. `HealthMonitor` compares what is left with what the identification left.
 
 Where nothing was identified, the friction cannot be told from wrong bodies. Then the friction
@@ -46,43 +46,28 @@ from robot_dynamics_ros.core.identification.offline_result import OfflineResult
 from robot_dynamics_ros.core.identification.online.arm_errors import parameter_uncertainty
 from robot_dynamics_ros.core.identification.online.change_columns import ChangeColumns
 from robot_dynamics_ros.core.identification.online.change_detection import Change
-from robot_dynamics_ros.core.identification.online.effort_semantics import (
-    EffortSemantics,
-    MAY_BE_PAYLOAD,
-)
+from robot_dynamics_ros.core.identification.online.effort_semantics import EffortSemantics
 from robot_dynamics_ros.core.identification.online.fault_recovery import FaultRecovery
 from robot_dynamics_ros.core.identification.online.model_health import HealthMonitor, ModelHealth
 from robot_dynamics_ros.core.identification.online.online_identification import (
     OnlineIdentification,
     OnlineReport,
-    OnlineSettings,
 )
-from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow
+from robot_dynamics_ros.core.identification.online.online_settings import OnlineSettings
 from robot_dynamics_ros.core.identification.online.online_start import (
     OnlineStart,
     start_of_result,
 )
 from robot_dynamics_ros.core.identification.online.online_state import part_of
-from robot_dynamics_ros.core.identification.online.payload_watch import PayloadWatch, WatchReport
-from robot_dynamics_ros.core.identification.payload_columns import ten_parameters
-from robot_dynamics_ros.core.model.payload import are_alike, Payload
+from robot_dynamics_ros.core.identification.online.payload_watch import PayloadWatch
+from robot_dynamics_ros.core.identification.online.row_reasons import RowReasons
+from robot_dynamics_ros.core.model.payload import Payload
 
 ADOPTIONS = (10.0, 30.0, 90.0)
 """Motion of every joint after which the friction tracker takes the bodies that were found [s]."""
 
-SETTLING = 1.0
-"""A payload that has not changed for so long is known [s]."""
-
-SAME = 0.05
-"""Part of its mass, and of a metre, by which an estimate may change without being another one."""
-
-NOTHING = WatchReport(False, None)
-
 LEARNT = ('payload', 'payload removed', 'friction', 'over')
 """Kinds of change after which learning goes on."""
-
-KEPT_CHANGES = 20
-"""Changes that are remembered."""
 
 
 class RunningModel:
@@ -103,11 +88,9 @@ class RunningModel:
     Attributes
     ----------
     online : OnlineIdentification
-    semantics : EffortSemantics
-    watch : PayloadWatch or None
-        None where the arm is not known well enough, or no frame was given.
-    changes : deque of Change
-        The last ones that were told.
+    reasons : RowReasons
+        What the efforts mean, and what else they show than the arm; nobody looks for a payload
+        where the arm is not known well enough, or no frame was given.
 
     Raises
     ------
@@ -139,7 +122,6 @@ class RunningModel:
         # Efforts are judged by the arm that was identified; by its scale only if one was.
         self._arm = model.robot if found is None else identified_robot(model, found.parameters)
         self._columns = ChangeColumns(model, begun.base, frame, settings.cutoff)
-        self._stated = None if stated is None else ten_parameters(stated.spatial_inertia())
         self._build()
         self._recovery = FaultRecovery(self)
 
@@ -147,88 +129,31 @@ class RunningModel:
         """Make all parts as they are at the start."""
         begun, stated, settings = self._begun, self._given, self._settings
         model = begun.model
-        self.watch = None
+        watch = None
         if self._unsure is not None:
-            self.watch = PayloadWatch(
+            watch = PayloadWatch(
                 model, begun.base, self._unsure, self._frame, settings.cutoff, stated
             )
-        self.semantics = EffortSemantics(self._arm, settings.cutoff, not self._is_open)
-        self.semantics.carry(stated)
+        semantics = EffortSemantics(self._arm, settings.cutoff, not self._is_open)
+        self.reasons = RowReasons(semantics, watch, stated)
         self._monitor = HealthMonitor(model.robot.v_names, begun.spread, self._columns)
-        self.online = OnlineIdentification(begun, settings, _Explainer(self))
-        self.changes: deque[Change] = deque(maxlen=KEPT_CHANGES)
-        self._carried: Payload | None = stated
-        self._settled_at: float | None = None
+        self.online = OnlineIdentification(begun, settings, self.reasons)
         self._adopted = 0
-        self._told: Change | None = None
-        self._watched = 0
-
-    # What the trackers ask, through `_Explainer`.
 
     @property
-    def on_hold(self) -> bool:
-        """Whether nothing may be learnt now."""
-        held = self.watch is not None and (self.watch.on_hold or self.watch.is_blind)
-        return held or not self.semantics.may_learn
+    def semantics(self) -> EffortSemantics:
+        """Return who knows what the efforts mean."""
+        return self.reasons.semantics
 
     @property
-    def known(self) -> NDArray[np.bool_]:
-        """Return of which joints it is known that their efforts may be learnt from."""
-        return self.semantics.known
+    def watch(self) -> PayloadWatch | None:
+        """Return who follows the payload; None if nobody looks for one."""
+        return self.reasons.watch
 
     @property
-    def is_blind(self) -> bool:
-        """Whether rows of now can never be learnt from: what the arm carries is not known yet."""
-        return self.watch is not None and self.watch.is_blind
-
-    def effort(self, row: OnlineRow) -> Vector | None:
-        """Return what the payload adds to the row's efforts, shape (nv,); None without one."""
-        if self.watch is not None:
-            return self.watch.effort(row)
-        return None if self._stated is None else np.asarray(row.payload @ self._stated)
-
-    def explain(
-        self, row: OnlineRow, residual: Vector, deviation: Vector, use: NDArray[np.bool_]
-    ) -> WatchReport:
-        """Take in a row for the meaning of the efforts, and for changes."""
-        if self.watch is None:
-            self.semantics.step(row)
-            return NOTHING
-        self._judge_efforts(row, self.watch)
-        # A scale or a weight that is missing may be a payload: the watch looks at those.
-        faults = self.semantics.faults
-        is_payload = bool(faults) and all(fault.kind in MAY_BE_PAYLOAD for fault in faults)
-        if self.online.is_frozen or not (self.semantics.may_learn or is_payload):
-            return NOTHING
-        self._watched += 1
-        report = self.watch.step(row, residual, deviation, use)
-        if report.change is not None:
-            self._recovery.is_payload |= report.change.kind == 'payload'
-            self._told = report.change
-            self.changes.append(report.change)
-            self._monitor.note(report.change)
-        return report
-
-    def _judge_efforts(self, row: OnlineRow, watch: PayloadWatch) -> None:
-        """Look what the efforts mean, but not while the payload is becoming another one."""
-        payload = watch.payload
-        if self._settled_at is None and not are_alike(payload, self._carried, SAME, SAME):
-            self._settled_at = row.stamp + SETTLING
-            self.semantics.interrupt()
-        if self._settled_at is not None:
-            if row.stamp < self._settled_at:
-                return
-            self._carried, self._settled_at = payload, None
-            self.semantics.carry(payload)
-        is_unexplained = bool(self.changes) and self.changes[-1].kind == 'unexplained'
-        self.semantics.step(row, is_open=watch.on_hold and not is_unexplained)
-
-    @property
-    def _learnt(self) -> int:
-        """Return how often anything may have been learnt."""
-        return self.online.learnt + self._watched
-
-    # What a node asks.
+    def changes(self) -> deque[Change]:
+        """Return the last changes that were told."""
+        return self.reasons.changes
 
     @property
     def payload(self) -> Payload | None:
@@ -294,9 +219,13 @@ class RunningModel:
             self.watch.work()
         self._monitor.work()
         report = self.online.step(stamp, q, tau, in_contact=in_contact)
-        change, self._told = self._told, None
+        change = self.reasons.take_change()
+        if change is not None:
+            self._recovery.is_payload |= change.kind == 'payload'
+            self._monitor.note(change)
         if report is not None:
-            self._recovery.step(report.row.step, self._learnt, is_frozen=self.online.is_frozen)
+            learnt = self.online.learnt + self.reasons.watched
+            self._recovery.step(report.row.step, learnt, is_frozen=self.online.is_frozen)
             if not self.online.is_frozen:
                 self._monitor.step(report.row, report.residual, report.deviation, report.use.use)
             self._adopt()
@@ -306,7 +235,7 @@ class RunningModel:
         """Begin again at the start."""
         is_frozen = self.online.is_frozen
         self._build()
-        self.online.is_frozen = is_frozen
+        self._set_frozen(is_frozen)
         self._recovery = FaultRecovery(self)
 
     def freeze(self, is_on: bool) -> None:
@@ -314,7 +243,10 @@ class RunningModel:
         self.online.finish_rows()
         if self.watch is not None:
             _ = self.watch.payload  # fitted now, if it has to be
-        self.online.is_frozen = is_on
+        self._set_frozen(is_on)
+
+    def _set_frozen(self, is_on: bool) -> None:
+        self.online.is_frozen = self.reasons.is_frozen = is_on
 
     def forget_motion(self) -> None:
         """Begin all filters and waits anew, as when stamps went back; what was learnt stays."""
@@ -322,7 +254,7 @@ class RunningModel:
         self._recovery.restart()
         self._build()
         self.go_to(state)
-        self.online.is_frozen = is_frozen
+        self._set_frozen(is_frozen)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return what was learnt, as arrays; while efforts are wrong what was before."""
@@ -379,8 +311,7 @@ class RunningModel:
         self._adopted = int(count[0])
         if self.watch is not None:
             self.watch.restore(part_of(state, 'payload/'))
-            self._carried, self._settled_at = self.watch.payload, None
-            self.semantics.carry(self._carried)
+            self.reasons.carry(self.watch.payload)
 
     def _adopt(self) -> None:
         """Let the friction tracker begin with the bodies found, where none were known."""
@@ -392,35 +323,3 @@ class RunningModel:
         self._adopted += 1
         begun = replace(self.online.start, base=base.estimate, covariance=base.covariance)
         self.online.friction = self.online.friction_tracker(begun)
-
-
-class _Explainer:
-    """What the trackers see of a running model (`RowExplainer`)."""
-
-    def __init__(self, running: RunningModel) -> None:
-        self._running = running
-
-    @property
-    def on_hold(self) -> bool:
-        """Whether nothing may be learnt now."""
-        return self._running.on_hold
-
-    @property
-    def known(self) -> NDArray[np.bool_]:
-        """Return the joints that may be learnt from."""
-        return self._running.known
-
-    def step(
-        self, row: OnlineRow, residual: Vector, deviation: Vector, use: NDArray[np.bool_]
-    ) -> WatchReport:
-        """Take in a row."""
-        return self._running.explain(row, residual, deviation, use)
-
-    @property
-    def is_blind(self) -> bool:
-        """Whether rows of now can never be learnt from."""
-        return self._running.is_blind
-
-    def effort(self, row: OnlineRow) -> Vector | None:
-        """Return what the payload adds to the row's efforts."""
-        return self._running.effort(row)

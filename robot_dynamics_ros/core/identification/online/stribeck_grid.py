@@ -59,12 +59,12 @@ from scipy.linalg import solve_triangular
 
 from robot_dynamics_ros.core.arrays import as_finite, Matrix, Vector
 from robot_dynamics_ros.core.exceptions import ConfigurationError
-from robot_dynamics_ros.core.identification.online.square_root_rls import (
+from robot_dynamics_ros.core.identification.online.square_root_kernels import (
     back_substitute,
     fade,
-    information_root,
     rotate_in,
 )
+from robot_dynamics_ros.core.identification.online.square_root_rls import information_root
 from robot_dynamics_ros.core.jit import kernel, Quick
 
 REMEMBERED_ROWS = 1000.0

@@ -45,10 +45,10 @@ from robot_dynamics_ros.core.identification.online.excitation_gate import RowSta
 from robot_dynamics_ros.core.identification.online.online_identification import (
     OnlineIdentification,
     OnlineReport,
-    OnlineSettings,
 )
 from robot_dynamics_ros.core.identification.online.online_result import online_result
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow, OnlineRows
+from robot_dynamics_ros.core.identification.online.online_settings import OnlineSettings
 from robot_dynamics_ros.core.identification.online.online_start import (
     OnlineStart,
     open_deviations,

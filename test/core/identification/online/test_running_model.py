@@ -41,8 +41,8 @@ from robot_dynamics_ros.core.identification.offline_result import (
     read_offline_result,
 )
 from robot_dynamics_ros.core.identification.online.friction_terms import friction_terms
-from robot_dynamics_ros.core.identification.online.online_identification import OnlineSettings
 from robot_dynamics_ros.core.identification.online.online_result import online_result
+from robot_dynamics_ros.core.identification.online.online_settings import OnlineSettings
 from robot_dynamics_ros.core.identification.online.online_start import start_of_description
 from robot_dynamics_ros.core.identification.online.running_model import RunningModel
 from robot_dynamics_ros.core.model.payload import Payload
