@@ -35,7 +35,7 @@ from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.core.trajectory.trajectory_file import columns_of, read_trajectory
 from robot_dynamics_ros.report.atomic import refuse_existing, write_text
-from robot_dynamics_ros.tools.argument_types import add_gravity_argument
+from robot_dynamics_ros.tools.argument_types import add_gravity_argument, robot_file
 from robot_dynamics_ros.tools.robot_arguments import (
     add_armature_argument,
     add_friction_argument,
@@ -55,7 +55,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         'trajectory', type=Path, help='YAML file of a trajectory_msgs/JointTrajectory'
     )
-    parser.add_argument('--urdf', required=True, help='URDF or xacro file of the robot')
+    parser.add_argument(
+        '--urdf', type=robot_file, required=True, help='URDF or xacro file of the robot'
+    )
     parser.add_argument('--output', type=Path, required=True, help='YAML file to write')
     parser.add_argument('--overwrite', action='store_true', help='replace an existing file')
     gravity = parser.add_mutually_exclusive_group()

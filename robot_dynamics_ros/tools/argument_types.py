@@ -28,6 +28,7 @@ from math import inf, isfinite
 from typing import Any
 
 from robot_dynamics_ros.core.model.robot_model import STANDARD_GRAVITY
+from robot_dynamics_ros.resources import urdf_path
 
 
 def finite(text: str) -> float:
@@ -80,6 +81,11 @@ def whole_number_between(lower: int, upper: float = inf) -> Callable[[str], int]
 
 def _range(lower: float, upper: float) -> str:
     return f'{lower:g} or more' if upper == inf else f'between {lower:g} and {upper:g}'
+
+
+def robot_file(text: str) -> str:
+    """Return a path as it is, or that of this package's arm for ``es5``."""
+    return str(urdf_path('es5.urdf.xacro')) if text == 'es5' else text
 
 
 def add_gravity_argument(container: Any) -> None:

@@ -41,7 +41,11 @@ from robot_dynamics_ros.core.log_health.log_health import LogHealth
 from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.report.progress import Progress
-from robot_dynamics_ros.tools.argument_types import add_gravity_argument, number_between
+from robot_dynamics_ros.tools.argument_types import (
+    add_gravity_argument,
+    number_between,
+    robot_file,
+)
 from robot_dynamics_ros.tools.bag_info_text import as_text
 from robot_dynamics_ros.tools.joint_matching import match_joints
 from robot_dynamics_ros.tools.log_arguments import add_log_arguments, effort_meaning
@@ -61,7 +65,9 @@ def add_parser(subparsers: Any) -> None:
     add_log_arguments(parser, several=False)
     parser.add_argument('--json', action='store_true', help='print JSON')
     robot = parser.add_argument_group('comparison with a model')
-    robot.add_argument('--urdf', metavar='FILE', help='URDF or xacro file of the robot')
+    robot.add_argument(
+        '--urdf', type=robot_file, metavar='FILE', help='URDF or xacro file of the robot'
+    )
     robot.add_argument(
         '--lock',
         nargs='+',

@@ -38,7 +38,6 @@ from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.core.simulation.pair_setup import world_solids
 from robot_dynamics_ros.core.simulation.world import World
-from robot_dynamics_ros.resources import urdf_path
 from robot_dynamics_ros.tools.robot_arguments import (
     friction_model,
     loaded_model,
@@ -75,16 +74,15 @@ def make_setup(args: argparse.Namespace) -> ExcitationSetup:
         If an argument or a file does not fit the robot.
 
     """
-    source = urdf_path('es5.urdf.xacro') if args.urdf == 'es5' else args.urdf
     xacro_args = parse_xacro_args(args.xacro_arg)
-    model = _load(args, source, xacro_args)
+    model = _load(args, xacro_args)
     model = loaded_model(model, args)
     limits = _limits(args, model)
     notes = _notes_on_limits(limits)
     friction = _friction(args.friction, model, notes)
     shapes: tuple[CollisionShape, ...] = ()
     if args.collisions == 'urdf':
-        shapes = read_collisions(source, xacro_args=xacro_args)
+        shapes = read_collisions(args.urdf, xacro_args=xacro_args)
     scene = _scene(args, model, shapes, limits, notes)
     structure = ModelStructure(args.friction_columns, args.offset, args.rotor_inertia)
     widths = tuple(float(width) for width in SIGN_WIDTH * limits.velocity)
@@ -102,7 +100,7 @@ def make_setup(args: argparse.Namespace) -> ExcitationSetup:
     return ExcitationSetup(problem, notes)
 
 
-def _load(args: argparse.Namespace, source: Any, xacro_args: dict[str, str]) -> RobotModel:
+def _load(args: argparse.Namespace, xacro_args: dict[str, str]) -> RobotModel:
     """Return the robot; joints that are not to move are locked at zero, or as near as they can."""
     options: dict[str, Any] = {
         'strict': not args.lenient,
@@ -110,7 +108,7 @@ def _load(args: argparse.Namespace, source: Any, xacro_args: dict[str, str]) -> 
         'gravity': tuple(args.gravity),
         'armature': parse_armature(args.armature),
     }
-    model = load_urdf(source, **options)
+    model = load_urdf(args.urdf, **options)
     if args.joints is None:
         return model
     for name in args.joints:
@@ -121,7 +119,7 @@ def _load(args: argparse.Namespace, source: Any, xacro_args: dict[str, str]) -> 
         for j, name in enumerate(model.v_names)
         if name not in args.joints
     }
-    return load_urdf(source, **options, locked=locked)
+    return load_urdf(args.urdf, **options, locked=locked)
 
 
 def _limits(args: argparse.Namespace, model: RobotModel) -> MotionLimits:

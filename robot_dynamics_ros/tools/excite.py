@@ -35,6 +35,7 @@ from robot_dynamics_ros.report.progress import Progress
 from robot_dynamics_ros.tools.argument_types import (
     add_gravity_argument,
     number_between,
+    robot_file,
     whole_number_between,
 )
 from robot_dynamics_ros.tools.robot_arguments import (
@@ -58,7 +59,11 @@ def add_parser(subparsers: Any) -> None:
         'limits and without collisions. Look at it in a simulation before a robot plays it.',
     )
     parser.add_argument(
-        '--urdf', required=True, metavar='FILE', help="URDF or xacro file; es5 is this package's"
+        '--urdf',
+        type=robot_file,
+        required=True,
+        metavar='FILE',
+        help="URDF or xacro file; es5 is this package's",
     )
     parser.add_argument(
         '--output', type=Path, required=True, metavar='DIR', help='folder for the results'

@@ -43,7 +43,11 @@ from robot_dynamics_ros.core.identification.joint_columns import Coupling, FRICT
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.report.atomic import refuse_filled_directory
 from robot_dynamics_ros.report.progress import Progress
-from robot_dynamics_ros.tools.argument_types import add_gravity_argument, number_between
+from robot_dynamics_ros.tools.argument_types import (
+    add_gravity_argument,
+    number_between,
+    robot_file,
+)
 from robot_dynamics_ros.tools.identify_data import (
     add_data_arguments,
     described,
@@ -75,7 +79,11 @@ def add_parser(subparsers: Any) -> None:
         'friction.yaml, report.json and report.html; a model that fails a check is not written.',
     )
     parser.add_argument(
-        '--urdf', required=True, metavar='FILE', help='URDF or xacro file of the robot: the prior'
+        '--urdf',
+        type=robot_file,
+        required=True,
+        metavar='FILE',
+        help='URDF or xacro file of the robot: the prior',
     )
     parser.add_argument('--output', required=True, metavar='DIR', help='folder for the results')
     parser.add_argument('--overwrite', action='store_true', help='replace results in the folder')

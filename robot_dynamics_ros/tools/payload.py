@@ -47,7 +47,11 @@ from robot_dynamics_ros.core.model.robot_model import RobotModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.report.atomic import refuse_filled_directory
 from robot_dynamics_ros.report.progress import Progress
-from robot_dynamics_ros.tools.argument_types import add_gravity_argument, number_between
+from robot_dynamics_ros.tools.argument_types import (
+    add_gravity_argument,
+    number_between,
+    robot_file,
+)
 from robot_dynamics_ros.tools.log_arguments import add_log_arguments
 from robot_dynamics_ros.tools.payload_data import payload_motions, PayloadMotions
 from robot_dynamics_ros.tools.payload_gains import add_gain_arguments, known_payload, run_gains
@@ -80,7 +84,11 @@ def add_parser(subparsers: Any) -> None:
         'and report.json.',
     )
     parser.add_argument(
-        '--urdf', required=True, metavar='FILE', help='URDF or xacro file of the arm without it'
+        '--urdf',
+        type=robot_file,
+        required=True,
+        metavar='FILE',
+        help='URDF or xacro file of the arm without it',
     )
     parser.add_argument(
         '--frame', required=True, help='link that holds it, in which the result is expressed'

@@ -40,6 +40,7 @@ from robot_dynamics_ros.tools.argument_types import (
     add_gravity_argument,
     finite,
     number_between,
+    robot_file,
 )
 from robot_dynamics_ros.tools.joint_matching import match_joints
 from robot_dynamics_ros.tools.replay_output import ReplayRun, summary, write_results
@@ -64,7 +65,11 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument('bag', help='rosbag2 folder or file (sqlite3, MCAP), or ROS 1 bag')
     parser.add_argument(
-        '--urdf', required=True, metavar='FILE', help='URDF or xacro file of the robot'
+        '--urdf',
+        type=robot_file,
+        required=True,
+        metavar='FILE',
+        help='URDF or xacro file of the robot',
     )
     parser.add_argument('--output', required=True, metavar='DIR', help='folder for the results')
     parser.add_argument('--overwrite', action='store_true', help='replace results in the folder')

@@ -25,12 +25,12 @@ from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.friction.friction_model import FrictionModel
 from robot_dynamics_ros.core.model.payload import Payload
 from robot_dynamics_ros.core.model.robot_model import RobotModel
-from robot_dynamics_ros.tools.argument_types import finite, number_between
+from robot_dynamics_ros.tools.argument_types import finite, number_between, robot_file
 
 
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the robot's file and the options for reading it, see `robot_options`."""
-    parser.add_argument('file', help='URDF or xacro file')
+    parser.add_argument('file', type=robot_file, help="URDF or xacro file; es5 is this package's")
     add_reading_arguments(parser)
     parser.add_argument(
         '--independent-mimics',

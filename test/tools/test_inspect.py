@@ -22,6 +22,7 @@ import sys
 import pytest
 
 from robot_dynamics_ros import __version__
+from robot_dynamics_ros.resources import urdf_path
 from robot_dynamics_ros.tools.cli import COMMANDS, main
 
 ARM = """<robot name="arm"><link name="base"/>
@@ -106,6 +107,11 @@ def test_refusal_prints_every_error_and_returns_1(
     assert out.count('number_wrong') == 2
     report = report_of(capfd, str(arm))
     assert report['counts'] == {'error': 2, 'warning': 0, 'info': 0}
+
+
+def test_arm_of_this_package_needs_no_path(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(['inspect', 'es5']) == 0
+    assert str(urdf_path('es5.urdf.xacro')) in capfd.readouterr().out
 
 
 def test_missing_file_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:

@@ -27,6 +27,8 @@ from identification_scenes import dry_friction, simulated_log, two_link_urdf
 from robot_dynamics_ros.core.dynamics import dynamic_parameters, rnea
 from robot_dynamics_ros.core.exceptions import ConfigurationError
 from robot_dynamics_ros.core.identification.offline_result import read_offline_result
+from robot_dynamics_ros.core.identification.online.online_settings import OnlineSettings
+from robot_dynamics_ros.core.identification.online.running_model import RunningModel
 from robot_dynamics_ros.core.model.urdf import load_urdf
 from robot_dynamics_ros.tools.cli import main
 
@@ -87,6 +89,27 @@ def test_report_gives_back_the_fit_with_its_covariance(results: Path) -> None:
         rtol=1e-6,
     )
     np.testing.assert_allclose(dynamic_parameters(written)[0], found.parameters[0], rtol=1e-6)
+
+
+def test_arm_without_noise_raises_no_alarm(tmp_path: Path) -> None:
+    """What a fit leaves of a simulation is far less than what slower motion shows of friction."""
+    (tmp_path / 'arm.urdf').write_text(two_link_urdf())
+    robot = load_urdf(tmp_path / 'arm.urdf')
+    friction = dry_friction(robot, np.array([1.5, 0.8]), np.array([2.0, 1.0]), 1.3)
+    simulated_log(robot, friction, 14.0, rate=200.0, size=1.2).record(tmp_path / 'bag', JOINTS)
+    command = ['identify', tmp_path / 'bag', '--urdf', tmp_path / 'arm.urdf', '--output']
+    assert main([*map(str, command), str(tmp_path / 'found')]) == 0
+    found = read_offline_result(tmp_path / 'found' / 'report.json', robot)
+    settings = OnlineSettings(found.cutoff, found.motion_cutoff, payload_frame='l2')
+    running = RunningModel(found, settings)
+    for began, size, seed in ((0.0, 1.2, 0), (25.0, 0.25, 3), (50.0, 1.2, 5)):
+        running.forget_motion()
+        log = simulated_log(robot, friction, 20.0, rate=200.0, size=size, seed=seed)
+        for stamp, q, tau in zip(log.stamps, log.position, log.effort):
+            running.step(began + float(stamp), q, tau)
+        assert running.refusal == ''
+        assert running.health().level == 'ok', running.health().sentence
+    assert not running.changes
 
 
 def _row(values: np.ndarray) -> np.ndarray:

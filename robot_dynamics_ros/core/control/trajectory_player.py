@@ -196,17 +196,19 @@ class TrajectoryPlayer:
                 f'the newest joint state is {age:.3g} s old, expected {settings.state_timeout:g} '
                 's at most'
             )
-        target = self._scaled.positions[0]
-        for name, at, speed, goal in zip(self.joint_names, q, v, target):
+        for name, speed in zip(self.joint_names, v):
             if np.isfinite(speed) and abs(speed) > AT_REST:
                 raise ArmingRefusedError(
                     f"joint '{name}' moves at {speed:.3g}, expected {AT_REST:g} at most"
                 )
-            if abs(at - goal) > settings.approach_limit:
-                raise ArmingRefusedError(
-                    f"joint '{name}' is at {at:.4g}, {abs(at - goal):.3g} from the start "
-                    f'{goal:.4g}; approach_limit is {settings.approach_limit:g}: bring it nearer'
-                )
+        target = self._scaled.positions[0]
+        way = np.abs(q - target)
+        j = int(np.argmax(way))  # so that a limit that is raised for it does for all
+        if way[j] > settings.approach_limit:
+            raise ArmingRefusedError(
+                f"joint '{self.joint_names[j]}' is at {q[j]:.4g}, {way[j]:.3g} from the start "
+                f'{target[j]:.4g}; approach_limit is {settings.approach_limit:g}: bring it nearer'
+            )
 
     def _with_approach(self, q: Vector) -> JointTrajectory:
         """Return the way to the start, the pause, and the trajectory after it."""

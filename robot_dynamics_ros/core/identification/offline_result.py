@@ -23,7 +23,7 @@ values of one robot are never used for another one, nor for the same one with ot
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 import json
 from pathlib import Path
@@ -39,6 +39,9 @@ from robot_dynamics_ros.core.identification.identification_model import (
 )
 from robot_dynamics_ros.core.identification.joint_columns import Coupling, ModelStructure
 from robot_dynamics_ros.core.model.robot_model import RobotModel
+
+LEAST_OF_ERROR, LEAST_OF_EFFORT = 0.2, 0.005
+"""Least normal error of a joint: parts of its error on held-out data, and of its effort."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +60,8 @@ class OfflineResult:
     covariance : ndarray, shape (rank, rank)
         Of these.
     spread : ndarray, shape (nv,)
-        Standard deviation of the errors of each joint [N m | N].
+        Standard deviation of the errors of each joint [N m | N]; where there was hardly any noise,
+        as in a simulation, what other motion will show all the same.
     correlation_time : float
         Over which those errors are correlated [s].
     inflation : float
@@ -144,8 +148,11 @@ def _result(report: Mapping[str, Any], robot: RobotModel) -> OfflineResult:
         parameters=frozen(np.array([named[name] for name in model.names], dtype=float)),
         base=_numbers('base parameters', [e['value'] for e in report['base_parameters']], rank),
         covariance=frozen(0.5 * (covariance + covariance.T)),
-        spread=_numbers(
-            'error deviations', [fit['error_deviation'][name] for name in robot.v_names], nv
+        spread=np.maximum(
+            _numbers(
+                'error deviations', [fit['error_deviation'][name] for name in robot.v_names], nv
+            ),
+            _least_errors(measure['joints'], nv),
         ),
         correlation_time=float(fit['correlation_time']),
         inflation=float(fit['variance_inflation']),
@@ -160,6 +167,13 @@ def _result(report: Mapping[str, Any], robot: RobotModel) -> OfflineResult:
         is_held_out=is_held_out,
         is_fit=bool(report['verdict']['is_fit']),
     )
+
+
+def _least_errors(joints: Sequence[Mapping[str, Any]], nv: int) -> Vector:
+    """Return the errors below which no joint stays in every motion, shape (nv,) [N m | N]."""
+    errors = _numbers('errors', [joint['rmse'] for joint in joints], nv)
+    efforts = _numbers('efforts', [joint['rms'] for joint in joints], nv)
+    return np.maximum(LEAST_OF_ERROR * errors, LEAST_OF_EFFORT * efforts)
 
 
 def _model(report: Mapping[str, Any], robot: RobotModel) -> IdentificationModel:

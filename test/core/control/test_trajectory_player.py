@@ -116,6 +116,7 @@ def test_motion_that_is_over_is_done_and_can_be_started_again() -> None:
         ([0.0, 0.0], [0.0, 0.0], 0.5, 'the newest joint state is 0.5 s old'),
         ([0.0, 0.0], [0.0, 0.3], 0.0, "joint 'two' moves at 0.3"),
         ([0.0, 0.9], [0.0, 0.0], 0.0, "joint 'two' is at .* approach_limit is 0.5"),
+        ([0.6, 0.9], [0.0, 0.0], 0.0, "joint 'two' is at .* approach_limit is 0.5"),
     ],
 )
 def test_start_is_refused_with_a_reason(

@@ -277,9 +277,9 @@ class HealthMonitor:
         if shares[best] < CLEAR:
             return 'no single cause: contact, or another form of friction'
         if best == 'friction':
-            level = float(_solved(own, [0, 1])[0])
-            push = float(own[-1, 0])
-            return f'friction {"up" if push > 0.0 else "down"} (Coulomb {level:+.2g})'
+            level, slope = (float(value) for value in _solved(own, [0, 1]))
+            word = 'up' if float(own[-1, 0]) > 0.0 else 'down'
+            return f'friction {word} (Coulomb {level:+.2g}, viscous {slope:+.2g})'
         if best == 'offset':
             return f'offset of the effort sensor ({own[2, -1] / max(own[2, 2], 1e-12):+.2g})'
         if best == 'scale':
