@@ -59,7 +59,9 @@ from robot_dynamics_ros.core.identification.identification_model import (  # noq
 )
 from robot_dynamics_ros.core.identification.joint_columns import ModelStructure  # noqa: E402
 from robot_dynamics_ros.core.identification.offline_result import OfflineResult  # noqa: E402
-from robot_dynamics_ros.core.identification.online.online_settings import OnlineSettings  # noqa: E402
+from robot_dynamics_ros.core.identification.online.online_settings import (  # noqa: E402
+    OnlineSettings,
+)
 from robot_dynamics_ros.core.identification.online.online_start import (  # noqa: E402
     open_deviations,
 )

@@ -75,7 +75,9 @@ from robot_dynamics_ros.core.identification.online.online_identification import 
     OnlineIdentification,
     OnlineReport,
 )
-from robot_dynamics_ros.core.identification.online.online_settings import OnlineSettings  # noqa: E402
+from robot_dynamics_ros.core.identification.online.online_settings import (  # noqa: E402
+    OnlineSettings,
+)
 from robot_dynamics_ros.core.identification.online.online_start import (  # noqa: E402
     OnlineStart,
     start_of_description,

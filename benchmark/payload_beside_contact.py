@@ -51,7 +51,9 @@ from robot_dynamics_ros.core.external_torque.momentum_observer import (  # noqa:
     MomentumObserver,
 )
 from robot_dynamics_ros.core.identification.offline_result import OfflineResult  # noqa: E402
-from robot_dynamics_ros.core.identification.online.online_settings import OnlineSettings  # noqa: E402
+from robot_dynamics_ros.core.identification.online.online_settings import (  # noqa: E402
+    OnlineSettings,
+)
 from robot_dynamics_ros.core.identification.online.running_model import RunningModel  # noqa: E402
 from robot_dynamics_ros.core.model.payload import Payload  # noqa: E402
 
