@@ -152,7 +152,8 @@ class RobotNode(ManagedNode[ParametersT], Generic[ParametersT]):
         except ValueError:
             self.note_malformed()
             return
-        if self.is_configured and description != self.description:
+        is_used = self.is_configured and not self.parameters.robot_description_file
+        if is_used and description != self.description:
             self.get_logger().warning(
                 'another robot_description has come; it counts when the node is configured again'
             )

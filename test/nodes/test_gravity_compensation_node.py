@@ -396,6 +396,22 @@ def test_robot_description_is_taken_from_the_topic(graph: Graph, model: Any) -> 
     assert list(node.model.joint_names) == names
 
 
+@pytest.mark.parametrize('is_from_file', [True, False])
+def test_another_description_is_told_only_where_descriptions_count(
+    graph: Graph, capfd: pytest.CaptureFixture[str], is_from_file: bool
+) -> None:
+    text = urdf_path('planar_2r_rods.urdf').read_text()
+    file = str(urdf_path('planar_2r_rods.urdf')) if is_from_file else ''
+    chosen = {'robot_description_file': file, 'effort_rate_limits': [1e6] * 2}
+    node = graph.add(GravityCompensationNode, **{**QUICK, **chosen})
+    publisher = graph.probe.create_publisher(String, 'robot_description', LATCHED)
+    publisher.publish(String(data=text))
+    assert graph.spin_until(lambda: node.is_configured and node.description == text)
+    publisher.publish(String(data=f'{text}<!-- changed -->'))
+    assert graph.spin_until(lambda: node.description != text)
+    assert ('another robot_description has come' in capfd.readouterr().err) is not is_from_file
+
+
 def test_two_arms_in_two_namespaces_do_not_hear_each_other(graph: Graph, model: Any) -> None:
     found = {}
     for name, q in (('left', Q), ('right', -Q)):
