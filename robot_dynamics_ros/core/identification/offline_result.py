@@ -172,7 +172,8 @@ def _result(report: Mapping[str, Any], robot: RobotModel) -> OfflineResult:
 def _least_errors(joints: Sequence[Mapping[str, Any]], nv: int) -> Vector:
     """Return the errors below which no joint stays in every motion, shape (nv,) [N m | N]."""
     errors = _numbers('errors', [joint['rmse'] for joint in joints], nv)
-    efforts = _numbers('efforts', [joint['rms'] for joint in joints], nv)
+    relative = _numbers('joint errors', [joint['relative'] for joint in joints], nv)
+    efforts = np.divide(errors, relative, out=np.zeros(nv), where=relative > 0.0)
     return np.maximum(LEAST_OF_ERROR * errors, LEAST_OF_EFFORT * efforts)
 
 

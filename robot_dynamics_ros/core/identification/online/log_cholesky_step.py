@@ -22,13 +22,15 @@ Every positive definite pseudo-inertia is :math:`P = U U^T` with
           & & e^{d_3} & t_3 \\ & & & 1 \end{bmatrix}
 
 for exactly one :math:`\theta = (\alpha, d, s, t)`, and each of these ten numbers may have any
-value: no step leaves what is possible. Minimised is
+value: no step leaves what is possible. They are kept to bodies of a size that can be held: where
+:math:`e^{d_i}` vanishes, so do the slopes, and no step leads back. Minimised is
 
 .. math:: \|R\,\varphi(\theta) - z\|^2 + \lambda\,D(P(\theta) \| P_0)
 
 with the information `R`, `z` on the ten parameters and the divergence of `possible_bodies` from
 a prior, whose Hessian makes the steps of Gauss-Newton well posed. A step that does not decrease
-it is made shorter, with more damping.
+it is made shorter, with more damping. In the ten parameters the sum is convex, in the coordinates
+it is not: `best_body` begins elsewhere where that is better.
 
 References
 ----------
@@ -59,6 +61,10 @@ LARGEST_DAMPING = 1e8
 
 LONGEST = 2.0
 """Largest change of a coordinate in a step, relative to the body's size."""
+
+_LOWEST = np.array([-6.0, -7.0, -7.0, -7.0, *(-5.0 for _ in range(6))])
+_HIGHEST = np.array([6.0, 2.0, 2.0, 2.0, *(5.0 for _ in range(6))])
+# Root of the mass from 2 mg to 160 t; sizes from 1 mm to 7 m.
 
 _LINEAR = np.column_stack(
     [parameters_of_pseudo_inertia(unit.reshape(4, 4)) for unit in np.eye(16)]
@@ -145,6 +151,32 @@ def _changes(root: Matrix) -> Matrix:
     return turned
 
 
+def best_body(problem: BodyProblem, theta: Vector | None, fresh: Vector) -> Vector:
+    """
+    Find the best body.
+
+    Parameters
+    ----------
+    problem : BodyProblem
+        What is minimised.
+    theta : ndarray, shape (10,), optional
+        The best one of before, for a problem that has changed little.
+    fresh : ndarray, shape (10,)
+        Where else to begin; it counts where the few steps from `theta` end at something worse.
+
+    Returns
+    -------
+    theta : ndarray, shape (10,)
+        Its coordinates.
+
+    """
+    if theta is not None:
+        theta = log_cholesky_steps(problem, theta)
+        if objective(problem, theta) <= objective(problem, fresh):
+            return theta
+    return log_cholesky_steps(problem, fresh, 60)
+
+
 def log_cholesky_steps(problem: BodyProblem, theta: Vector, steps: int = 5) -> Vector:
     """
     Go some steps towards the best body.
@@ -171,13 +203,14 @@ def log_cholesky_steps(problem: BodyProblem, theta: Vector, steps: int = 5) -> V
         while damping < LARGEST_DAMPING:
             change = np.linalg.solve(hessian + np.diag(damping * diagonal), -gradient)
             change *= min(1.0, LONGEST / float(np.abs(change).max(initial=1e-300)))
-            trial = objective(problem, theta + change)
+            goal = np.minimum(np.maximum(theta + change, _LOWEST), _HIGHEST)
+            trial = objective(problem, goal)
             if trial <= value:
                 break
             damping *= 10.0
         else:
             break
-        gain, theta, value = value - trial, theta + change, trial
+        gain, theta, value = value - trial, goal, trial
         damping = max(0.1 * damping, 1e-9)
         if gain <= 1e-9 * abs(value):
             break
@@ -191,7 +224,8 @@ def _slopes(problem: BodyProblem, theta: Vector) -> tuple[Vector, Matrix]:
     flat = changes.reshape(SIZE, 16)
     image = problem.root @ (_LINEAR @ flat.T)
     gradient = image.T @ (problem.root @ (_LINEAR @ pseudo.ravel()) - problem.right)
-    present = np.linalg.inv(pseudo)
+    inverse = np.linalg.inv(root)
+    present = inverse.T @ inverse
     pull = flat @ (problem.prior_inverse - present).ravel()
     turned = present @ changes
     bend = turned.reshape(SIZE, 16) @ turned.transpose(0, 2, 1).reshape(SIZE, 16).T

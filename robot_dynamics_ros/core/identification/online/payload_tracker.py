@@ -42,10 +42,10 @@ from robot_dynamics_ros.core.arrays import frozen, Matrix, Vector
 from robot_dynamics_ros.core.identification.identified_model import inertial_of_parameters
 from robot_dynamics_ros.core.identification.online.arm_errors import ArmErrors
 from robot_dynamics_ros.core.identification.online.log_cholesky_step import (
+    best_body,
     body_of,
     BodyProblem,
     log_cholesky,
-    log_cholesky_steps,
 )
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow
 from robot_dynamics_ros.core.identification.payload_columns import ten_parameters
@@ -55,7 +55,10 @@ from robot_dynamics_ros.core.identification.payload_fit import (
     PRIOR_MASS,
     REACH,
 )
-from robot_dynamics_ros.core.identification.possible_bodies import possible_prior
+from robot_dynamics_ros.core.identification.possible_bodies import (
+    parameters_of_pseudo_inertia,
+    possible_prior,
+)
 from robot_dynamics_ros.core.model.payload import Payload
 
 LAG = 0.6
@@ -81,6 +84,9 @@ SMALLEST_MASS = 0.1
 
 SURE = 3.0
 """Standard deviations by which a mass must differ from another one."""
+
+FARTHEST = 1.0
+"""Of the centre of mass from the origin of the frame, where a search begins [m]."""
 
 STATED_SHARE = 0.1
 """Relative standard deviation of the mass of a payload that was stated."""
@@ -344,20 +350,17 @@ class PayloadTracker:
     def _fit(self) -> None:
         """Find the possible body, from the one before."""
         root, right = self.arm.payload_root
-        if self._theta is None:
-            mass = float(np.linalg.solve(root, right)[0])
-            spread = float(np.linalg.norm(np.linalg.inv(root)[0]))
-            if mass > SURE * spread:
-                self._prior = prior_body(max(mass, SMALLEST_MASS))
-            self._theta = log_cholesky(self._prior)
-            self._theta = log_cholesky_steps(self._problem(root, right), self._theta, 60)
-        else:
-            self._theta = log_cholesky_steps(self._problem(root, right), self._theta)
+        shown = shown_body(root, right)
+        if self._theta is None and shown is not None:
+            self._prior = prior_body(shown[0])
+        fresh = log_cholesky(self._prior if shown is None else shown)
+        problem = BodyProblem(root, right, self._prior, WEIGHT)
+        self._theta = best_body(problem, self._theta, fresh)
         self._is_new = False
         self._fit_at, self._due_rows = self._learnt_at + FIT_PERIOD, 0
         parameters, _ = body_of(self._theta)
         information = root.T @ root + 0.5 * WEIGHT * divergence_hessian(parameters)
-        covariance: Matrix = np.asarray(np.linalg.inv(information))
+        covariance = inverse_of(information)
         inertial = inertial_of_parameters(parameters)
         self._estimate = PayloadEstimate(
             Payload(inertial.mass, self.frame, inertial.com, inertial.inertia),
@@ -367,8 +370,28 @@ class PayloadTracker:
         if self._prior[0] == PRIOR_MASS or abs(np.log(parameters[0] / self._prior[0])) > 0.3:
             self._prior = self._prior * (parameters[0] / self._prior[0])
 
-    def _problem(self, root: Matrix, right: Vector) -> BodyProblem:
-        return BodyProblem(root, right, self._prior, WEIGHT)
+
+def shown_body(root: Matrix, right: Vector) -> Vector | None:
+    """Return a compact body with the mass and its centre that rows show; None if they do not."""
+    inverse = np.linalg.inv(root)
+    mass, *moments = (inverse @ right)[:4].tolist()
+    if mass <= SURE * float(np.linalg.norm(inverse[0])):
+        return None
+    mass = max(mass, SMALLEST_MASS)
+    com = np.clip(np.array(moments) / mass, -FARTHEST, FARTHEST)
+    pseudo = mass * np.eye(4)
+    pseudo[:3, :3] = mass * (REACH**2 * np.eye(3) + np.outer(com, com))
+    pseudo[:3, 3] = pseudo[3, :3] = mass * com
+    return parameters_of_pseudo_inertia(pseudo)
+
+
+def inverse_of(information: Matrix) -> Matrix:
+    """Return the inverse of a positive definite matrix, with a positive diagonal in any case."""
+    scale = 1.0 / np.sqrt(np.diag(information))
+    values, vectors = np.linalg.eigh(information * np.outer(scale, scale))
+    roots = vectors / np.sqrt(np.maximum(values, np.finfo(float).eps))
+    scaled = scale[:, None] * roots
+    return np.asarray(scaled @ scaled.T)
 
 
 def prior_body(mass: float) -> Vector:

@@ -21,6 +21,7 @@ import pytest
 
 from robot_dynamics_ros.core.identification.consistent_fit import ConsistentProblem, solved
 from robot_dynamics_ros.core.identification.online.log_cholesky_step import (
+    best_body,
     body_of,
     BodyProblem,
     log_cholesky,
@@ -77,3 +78,24 @@ def test_steps_never_go_up_and_stay_possible_where_the_data_are_not() -> None:
         values.append(objective(problem, theta))
     assert all(later <= earlier for earlier, later in zip(values, values[1:]))
     assert np.linalg.eigvalsh(body_pseudo_inertia(body_of(theta)[0]))[0] > 0.0
+
+
+def test_search_leaves_a_flat_body_far_away() -> None:
+    """A few rows of a pick-up once showed one, from which steps led no further."""
+    rng = np.random.default_rng(7)
+    flat = np.array([0.27, -4.58, -5.1, -11.24, 0.04, 1.32, 0.56, 0.62, 0.0, 0.63])
+    truth, prior = (
+        np.array([mass, 0.0, 0.0, mass * 0.06, moment, 0.0, moment, 0.0, 0.0, moment])
+        for mass, moment in ((3.0, 0.04), (2.3, 0.05))
+    )
+    axes = np.linalg.qr(rng.normal(size=(10, 10)))[0]
+    root = np.linalg.qr(axes * np.geomspace(3.0, 500.0, 10), mode='r')
+    problem = BodyProblem(root, root @ truth + rng.normal(size=10), prior)
+    found = best_body(problem, flat, log_cholesky(prior))
+    best = log_cholesky_steps(problem, log_cholesky(truth), 200)
+    # Both end where a step gains a billionth of what is left.
+    assert objective(problem, found) == pytest.approx(objective(problem, best), rel=1e-6)
+    # Steps from there alone go down, and every one of them can be made.
+    alone = log_cholesky_steps(problem, flat, 100)
+    assert objective(problem, alone) < objective(problem, flat)
+    assert np.abs(alone).max() < 10.0
