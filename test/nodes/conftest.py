@@ -38,7 +38,7 @@ from ros_graph import Graph  # noqa: E402
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """
-    Let tests that fail try once more, after a rest, as build farms of ROS do.
+    Let tests that fail try again, twice at most, after a rest, as build farms of ROS do.
 
     They run against real time with several processes; a machine that stands still for seconds is
     no fault of theirs. The summary names those that needed it.
@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     for item in items:
         if Path(item.path).parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.flaky(reruns=1, reruns_delay=3))
+            item.add_marker(pytest.mark.flaky(reruns=2, reruns_delay=5))
 
 
 @pytest.fixture(scope='session', autouse=True)
