@@ -89,6 +89,20 @@ class EffortFaults:
         """Whether anything is wrong, or seems to be."""
         return bool(self.faults or self._seen)
 
+    @property
+    def may_be_payload(self) -> bool:
+        """
+        Whether something is wrong, or seems to be, and all of it may be a payload.
+
+        Efforts of another payload may seem late for a moment, too.
+
+        """
+        told = {fault.kind for fault in self.faults}
+        seems = set(self._seen) - told
+        return (
+            self.is_suspect and told <= set(MAY_BE_PAYLOAD) and seems <= {*MAY_BE_PAYLOAD, 'late'}
+        )
+
     def forget_suspicions(self) -> None:
         """Keep only what has been told."""
         self._seen = {kind: found for kind, found in self._seen.items() if found[1] >= TURNS}
@@ -124,11 +138,13 @@ class EffortFaults:
             ],
             'constant': [name for name, is_dead in zip(self._names, dead) if is_dead],
         }
+        if is_open:
+            found['inverted'] = []
         for kind in MAY_BE_PAYLOAD:
             if not self._is_identified or is_open:
                 found[kind] = []
             found[kind] = [name for name in found[kind] if name not in found['inverted']]
-        if self._is_untimely(delay, LATE) and not any(found.values()):
+        if self._is_untimely(delay, LATE) and not (is_open or any(found.values())):
             found['late'] = list(self._names)
         seen = {}
         for kind, joints in found.items():

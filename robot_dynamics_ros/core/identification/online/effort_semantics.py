@@ -180,6 +180,11 @@ class EffortSemantics:
         return self._found.faults
 
     @property
+    def may_be_payload(self) -> bool:
+        """Whether all that is wrong, or seems to be, may be a payload that nobody knows of."""
+        return self._found.may_be_payload
+
+    @property
     def is_known(self) -> bool:
         """Whether there was motion enough to judge any joint, and the time of the efforts."""
         return self._is_timed and self._is_torque
@@ -220,8 +225,8 @@ class EffortSemantics:
         row : OnlineRow
             The row.
         is_open : bool
-            Whether the payload may just have changed: it is no fault then that there is more or
-            less weight than the model has.
+            Whether the payload may just have changed: then more or less weight than the model has
+            is no fault, nor is the sign or the time that efforts seem to have because of it.
 
         """
         signals = self._signals(row)

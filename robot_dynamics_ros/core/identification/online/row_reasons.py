@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 
 from robot_dynamics_ros.core.arrays import Vector
 from robot_dynamics_ros.core.identification.online.change_detection import Change
-from robot_dynamics_ros.core.identification.online.effort_faults import MAY_BE_PAYLOAD
 from robot_dynamics_ros.core.identification.online.effort_semantics import EffortSemantics
 from robot_dynamics_ros.core.identification.online.online_rows import OnlineRow
 from robot_dynamics_ros.core.identification.online.payload_watch import PayloadWatch, WatchReport
@@ -146,11 +145,9 @@ class RowReasons:
         if self.watch is None:
             self.semantics.step(row)
             return NOTHING
-        self._judge_efforts(row, self.watch)
+        self._judge_efforts(row, self.watch, is_blind=not use.any())
         # A scale or a weight that is missing may be a payload: the watch looks at those.
-        faults = self.semantics.faults
-        is_payload = bool(faults) and all(fault.kind in MAY_BE_PAYLOAD for fault in faults)
-        if self.is_frozen or not (self.semantics.may_learn or is_payload):
+        if self.is_frozen or not (self.semantics.may_learn or self.semantics.may_be_payload):
             return NOTHING
         self.watched += 1
         report = self.watch.step(row, residual, deviation, use)
@@ -159,8 +156,13 @@ class RowReasons:
             self.changes.append(report.change)
         return report
 
-    def _judge_efforts(self, row: OnlineRow, watch: PayloadWatch) -> None:
-        """Look what the efforts mean, but not while the payload is becoming another one."""
+    def _judge_efforts(self, row: OnlineRow, watch: PayloadWatch, *, is_blind: bool) -> None:
+        """
+        Look what the efforts mean, but not while the payload is becoming another one.
+
+        Where the watch is blind, as in a contact, it may be another one that it has not seen.
+
+        """
         payload = watch.payload
         if self._settled_at is None and not are_alike(payload, self._carried, SAME, SAME):
             self._settled_at = row.stamp + SETTLING
@@ -170,4 +172,5 @@ class RowReasons:
                 return
             self.carry(payload)
         is_unexplained = bool(self.changes) and self.changes[-1].kind == 'unexplained'
-        self.semantics.step(row, is_open=watch.on_hold and not is_unexplained)
+        is_explained = watch.on_hold and not is_unexplained
+        self.semantics.step(row, is_open=is_explained or is_blind)

@@ -17,12 +17,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from payload_scenes import (
+    EFFORT_DELAY,
+    EFFORT_DEVIATION,
+    offline_parameters,
+    recorded,
+    Story,
+    watched_model,
+)
 from robot_dynamics_ros.core.arrays import Matrix, Vector
 from robot_dynamics_ros.core.dynamics import rnea_batch
 from robot_dynamics_ros.core.exceptions import (
@@ -291,6 +299,32 @@ def test_stated_payload_is_no_part_of_the_arm(
     held = np.array([column < model.n_inertial for column in model.base.independent])
     deviations = running.online.base.deviations
     assert (abs(error[held]) < 5.0 * deviations[held]).all()
+
+
+@pytest.mark.parametrize('seed', [1, 8])
+def test_payload_that_is_put_down_in_a_contact_is_no_fault_of_the_efforts(seed: int) -> None:
+    """Nobody may look for a second, in which efforts seem late, or to have the wrong sign."""
+    payload = Payload(2.0, 'flange', np.array([-0.016, 0.002, 0.045]))
+    arm, parameters = watched_model(), offline_parameters(seed)
+    begun = replace(
+        identified(arm),
+        parameters=parameters,
+        base=arm.base.to_base(parameters),
+        spread=EFFORT_DEVIATION,
+        effort_delay=EFFORT_DELAY,
+    )
+    settings = OnlineSettings(payload_frame='flange', effort_delay=EFFORT_DELAY)
+    running = RunningModel(begun, settings, payload)
+    log = recorded(Story(13.0, 'poses', seed, payloads=[(0.0, payload), (8.0, None)]))
+    told = []
+    for stamp, q, tau in zip(log.stamps.tolist(), log.q, log.tau):
+        _, change = running.step(stamp, q, tau, in_contact=8.0 <= stamp < 9.0)
+        if change is not None:
+            told.append((stamp, change.kind))
+        assert running.semantics.faults == ()
+    assert [kind for _, kind in told] == ['payload removed']
+    assert told[0][0] < 8.0 + 3.0
+    assert running.payload is None
 
 
 def test_saved_state_goes_on_as_if_nothing_had_been(
