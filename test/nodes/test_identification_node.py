@@ -215,7 +215,7 @@ def test_inverted_efforts_are_named_and_right_again_with_their_signs(
 def test_payload_is_withdrawn_and_another_one_is_refused_while_the_node_runs(
     graph: Graph, urdf: Path, log: SimulatedLog, report: Path
 ) -> None:
-    frame = {'payload.frame': 'l2'}
+    frame = {'payload.frame': 'l2', 'state_timeout': 60.0}
     bench = Bench(graph, urdf, offline_report=str(report), **frame)
     (change,) = bench.node.set_parameters([Parameter('payload.mass', value=1.0)])
     assert not change.successful

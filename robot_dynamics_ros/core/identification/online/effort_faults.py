@@ -91,17 +91,9 @@ class EffortFaults:
 
     @property
     def may_be_payload(self) -> bool:
-        """
-        Whether something is wrong, or seems to be, and all of it may be a payload.
-
-        Efforts of another payload may seem late for a moment, too.
-
-        """
+        """Whether something is wrong, and all of it may be a payload."""
         told = {fault.kind for fault in self.faults}
-        seems = set(self._seen) - told
-        return (
-            self.is_suspect and told <= set(MAY_BE_PAYLOAD) and seems <= {*MAY_BE_PAYLOAD, 'late'}
-        )
+        return bool(told) and told <= set(MAY_BE_PAYLOAD)
 
     def forget_suspicions(self) -> None:
         """Keep only what has been told."""
@@ -114,6 +106,7 @@ class EffortFaults:
         delay: Delay | None,
         *,
         is_open: bool,
+        is_touched: bool = False,
     ) -> None:
         """
         Take in verdicts, and keep the faults that have been seen for some time.
@@ -126,8 +119,8 @@ class EffortFaults:
             Joints whose effort does not change.
         delay : Delay or None
             By which efforts are later than was taken into account, if it shows.
-        is_open : bool
-            Whether the payload may just have changed: see `EffortSemantics.step`.
+        is_open, is_touched : bool
+            See `EffortSemantics.step`.
 
         """
         found = {
@@ -138,13 +131,13 @@ class EffortFaults:
             ],
             'constant': [name for name, is_dead in zip(self._names, dead) if is_dead],
         }
-        if is_open:
+        if is_touched:
             found['inverted'] = []
         for kind in MAY_BE_PAYLOAD:
-            if not self._is_identified or is_open:
+            if not self._is_identified or is_open or is_touched:
                 found[kind] = []
             found[kind] = [name for name in found[kind] if name not in found['inverted']]
-        if self._is_untimely(delay, LATE) and not (is_open or any(found.values())):
+        if self._is_untimely(delay, LATE) and not (is_touched or any(found.values())):
             found['late'] = list(self._names)
         seen = {}
         for kind, joints in found.items():

@@ -181,7 +181,7 @@ class EffortSemantics:
 
     @property
     def may_be_payload(self) -> bool:
-        """Whether all that is wrong, or seems to be, may be a payload that nobody knows of."""
+        """Whether all that is wrong may be a payload that nobody knows of."""
         return self._found.may_be_payload
 
     @property
@@ -214,7 +214,7 @@ class EffortSemantics:
         """Say that rows are left out from here on: the filter begins anew with the next one."""
         self._began = -np.inf
 
-    def step(self, row: OnlineRow, *, is_open: bool = False) -> None:
+    def step(self, row: OnlineRow, *, is_open: bool = False, is_touched: bool = False) -> None:
         """
         Take in a row.
 
@@ -225,8 +225,11 @@ class EffortSemantics:
         row : OnlineRow
             The row.
         is_open : bool
-            Whether the payload may just have changed: then more or less weight than the model has
-            is no fault, nor is the sign or the time that efforts seem to have because of it.
+            Whether the payload may just have changed: it is no fault then that there is more or
+            less weight than the model has.
+        is_touched : bool
+            Whether something touches the robot, or did a moment ago, so that the payload may be
+            another one that nobody has looked for yet: neither sign nor time of efforts is judged.
 
         """
         signals = self._signals(row)
@@ -249,7 +252,7 @@ class EffortSemantics:
         self.moved = self.moved + np.where(moves, row.step, 0.0)
         if row.stamp - self._judged_at > PERIOD:
             self._judged_at = row.stamp
-            self._judge(is_open)
+            self._judge(is_open, is_touched)
 
     def _signals(self, row: OnlineRow) -> Matrix:
         """Return motion, gravity, velocity, its sign, one and effort, shape (6, nv)."""
@@ -259,7 +262,7 @@ class EffortSemantics:
         dry, one = np.tanh(state.v / WIDTH), np.ones(len(gravity))
         return np.array([motion, gravity, state.v, dry, one, state.tau])
 
-    def _judge(self, is_open: bool) -> None:
+    def _judge(self, is_open: bool, is_touched: bool) -> None:
         """Look at all joints that have moved enough, as short a time ago as they have."""
         nv = self._robot.nv
         self.delay = None
@@ -280,7 +283,7 @@ class EffortSemantics:
         told = [verdict for verdict in verdicts if verdict is not None]
         if len(told) == nv:
             self.verdicts = tuple(told)
-            self._found.tell(told, dead, self.delay, is_open=is_open)
+            self._found.tell(told, dead, self.delay, is_open=is_open, is_touched=is_touched)
             self._know(dead)
 
     def _verdicts(

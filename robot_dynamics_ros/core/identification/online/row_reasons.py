@@ -43,6 +43,9 @@ SAME = 0.05
 
 NOTHING = WatchReport(False, None)
 
+AFTER_CONTACT = 3.0
+"""Within this time of a contact a payload that was taken or put down in it is told [s]."""
+
 KEPT_CHANGES = 20
 """Changes that are remembered."""
 
@@ -68,6 +71,8 @@ class RowReasons:
         While it is set, only the meaning of efforts is judged.
     watched : int
         Rows that the watch has taken in.
+    touched_at : float
+        Stamp of the last state in which something touched the robot [s].
 
     """
 
@@ -82,6 +87,7 @@ class RowReasons:
         self.changes: deque[Change] = deque(maxlen=KEPT_CHANGES)
         self.is_frozen = False
         self.watched = 0
+        self.touched_at = -np.inf
         self._stated = None if stated is None else ten_parameters(stated.spatial_inertia())
         self._told: Change | None = None
         self._settled_at: float | None = None
@@ -145,7 +151,8 @@ class RowReasons:
         if self.watch is None:
             self.semantics.step(row)
             return NOTHING
-        self._judge_efforts(row, self.watch, is_blind=not use.any())
+        is_touched = row.stamp - self.touched_at < AFTER_CONTACT
+        self._judge_efforts(row, self.watch, is_touched=is_touched)
         # A scale or a weight that is missing may be a payload: the watch looks at those.
         if self.is_frozen or not (self.semantics.may_learn or self.semantics.may_be_payload):
             return NOTHING
@@ -156,13 +163,8 @@ class RowReasons:
             self.changes.append(report.change)
         return report
 
-    def _judge_efforts(self, row: OnlineRow, watch: PayloadWatch, *, is_blind: bool) -> None:
-        """
-        Look what the efforts mean, but not while the payload is becoming another one.
-
-        Where the watch is blind, as in a contact, it may be another one that it has not seen.
-
-        """
+    def _judge_efforts(self, row: OnlineRow, watch: PayloadWatch, *, is_touched: bool) -> None:
+        """Look what the efforts mean, but not while the payload is becoming another one."""
         payload = watch.payload
         if self._settled_at is None and not are_alike(payload, self._carried, SAME, SAME):
             self._settled_at = row.stamp + SETTLING
@@ -172,5 +174,5 @@ class RowReasons:
                 return
             self.carry(payload)
         is_unexplained = bool(self.changes) and self.changes[-1].kind == 'unexplained'
-        is_explained = watch.on_hold and not is_unexplained
-        self.semantics.step(row, is_open=is_explained or is_blind)
+        is_open = watch.on_hold and not is_unexplained
+        self.semantics.step(row, is_open=is_open, is_touched=is_touched)

@@ -218,6 +218,8 @@ class RunningModel:
         if self.watch is not None and not self.online.is_frozen:
             self.watch.work()
         self._monitor.work()
+        if in_contact:
+            self.reasons.touched_at = stamp
         report = self.online.step(stamp, q, tau, in_contact=in_contact)
         change = self.reasons.take_change()
         if change is not None:
